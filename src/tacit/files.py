@@ -1,0 +1,130 @@
+"""CSV files as people write them: which separator, which columns, and what is wrong with them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import DataError, Mark
+
+SEPARATORS = (",", ";", "\t", "|")
+SAMPLE_LINES = 20
+UTF8_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class CsvShape:
+    """How a CSV file is written: its separator and the names in its first line."""
+
+    separator: str
+    header: tuple[str, ...]
+
+
+def csv_shape(path: Path, shown: str | None = None) -> CsvShape:
+    """Look at the first lines of a CSV file with a header; raise a DataError that says what is wrong.
+
+    `shown` is the file's name as the user wrote it.
+    """
+    name = shown or str(path)
+    lines = first_lines(path, name)
+    if not lines:
+        raise DataError(f"{name} is empty.", hint="It needs a first line with the column names.", mark=Mark(name))
+    separator = likely_separator(lines)
+    header = tuple(cell.strip() for cell in next(csv.reader(lines[:1], delimiter=separator)))
+    check_header(header, name, lines[0])
+    return CsvShape(separator, header)
+
+
+def likely_separator(lines: list[str]) -> str:
+    """The separator that splits the lines into the most columns of equal number; a comma if none does.
+
+    >>> likely_separator(["zip;age", "13053;28"])
+    ';'
+    >>> likely_separator(["name", "O'Hara, Jo"])
+    ','
+    """
+
+    def widths(separator: str) -> list[int]:
+        return [len(row) for row in csv.reader(lines, delimiter=separator)]
+
+    def quality(separator: str) -> tuple[bool, bool, int]:
+        counts = widths(separator)
+        return counts[0] > 1, len(set(counts)) == 1, counts[0]
+
+    best = max(SEPARATORS, key=quality)
+    return best if widths(best)[0] > 1 else ","
+
+
+def check_header(header: tuple[str, ...], name: str, line: str) -> None:
+    """Each column has a name of its own."""
+    mark = Mark(name, 1)
+    for position, column in enumerate(header, 1):
+        if not column:
+            raise DataError(
+                f"column {position} of {name} has no name.", hint="Give every column a name in line 1.", mark=mark
+            )
+        first = [one.casefold() for one in header].index(column.casefold()) + 1
+        if first != position:  # engines do not tell Zip from zip
+            raise DataError(
+                f"{name} has two columns named {column!r} (columns {first} and {position}).",
+                hint="Rename one of them.",
+                mark=mark,
+            )
+
+
+def first_lines(path: Path, name: str) -> list[str]:
+    """The first lines of a text file, without the empty ones."""
+    lines: list[str] = []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for line in file:
+                text = line.removeprefix(UTF8_MARK).rstrip("\r\n")
+                if text:
+                    lines.append(text)
+                if len(lines) == SAMPLE_LINES:
+                    break
+    except UnicodeDecodeError:
+        raise not_utf8(path, name) from None
+    except OSError as error:
+        raise cannot_read(name, error) from None
+    return lines
+
+
+def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]]]:
+    """The rows of a small CSV file without header, each with its line number; separator detected."""
+    name = shown or str(path)
+    lines = first_lines(path, name)
+    separator = likely_separator(lines) if lines else ","
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=separator)
+            return [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
+    except UnicodeDecodeError:
+        raise not_utf8(path, name) from None
+    except csv.Error as error:
+        raise DataError(f"{name} cannot be read as CSV: {error}.", mark=Mark(name)) from None
+
+
+def not_utf8(path: Path, name: str) -> DataError:
+    """Where the first byte stands that is not UTF-8."""
+    line = 1
+    with path.open("rb") as file:
+        for line, raw in enumerate(file, 1):
+            try:
+                raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return DataError(
+                    f"{name} is not UTF-8 (byte 0x{raw[error.start]:02x} in line {line}).",
+                    hint=f"Convert it first, for example: iconv -f LATIN1 -t UTF-8 {name} > converted.csv",
+                    mark=Mark(name, line, error.start + 1),
+                )
+    return DataError(f"{name} is not UTF-8.", mark=Mark(name, line))
+
+
+def cannot_read(name: str, error: OSError) -> DataError:
+    """A file that is not there, or may not be read."""
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"there is no file {name}.", hint="Check the path; paths are relative to the plan.", mark=Mark(name))
+    reason = (error.strerror or str(error)).lower()
+    return DataError(f"{name} cannot be read: {reason}.", mark=Mark(name))

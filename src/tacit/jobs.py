@@ -1,0 +1,37 @@
+"""Jobs: a long piece of work with progress and cancel, the same for a terminal bar and a web page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+class Cancelled(Exception):
+    """The work was stopped on request; nothing half-done is left behind."""
+
+
+@dataclass(slots=True)
+class Job:
+    """Work that says where it is and stops when asked.
+
+    >>> job = Job(tell=lambda text, share: print(f"{share:.0%} {text}"))
+    >>> job.step("counting april", 0.5)
+    50% counting april
+    >>> job.cancel()
+    >>> job.step("next", 0.6)
+    Traceback (most recent call last):
+    tacit.jobs.Cancelled
+    """
+
+    tell: Callable[[str, float], None] = field(default=lambda text, share: None)
+    cancelled: bool = False
+
+    def step(self, text: str, share: float) -> None:
+        """Say what is being done and which share of the work is behind; stop here if cancelled."""
+        if self.cancelled:
+            raise Cancelled
+        self.tell(text, share)
+
+    def cancel(self) -> None:
+        """Stop at the next step."""
+        self.cancelled = True

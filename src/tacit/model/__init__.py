@@ -1,0 +1,1 @@
+"""The vocabulary as frozen values: schema, release, verdict. Standard library only."""

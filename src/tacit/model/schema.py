@@ -1,0 +1,76 @@
+"""Schema: tables, their columns and roles, keys, and how columns are generalized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ColumnType = Literal["integer", "decimal", "text", "date", "timestamp", "boolean", "distribution"]
+DateUnit = Literal["day", "month", "quarter", "year", "decade"]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvHierarchy:
+    """Levels listed in a file: value;level 1;level 2;..."""
+
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeHierarchy:
+    """Bands of the given widths, counted from 0, then *."""
+
+    widths: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DateHierarchy:
+    """Calendar units from fine to coarse, then *."""
+
+    units: tuple[DateUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskHierarchy:
+    """Characters replaced by * one at a time, from the right or from the left."""
+
+    side: Literal["right", "left"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlatHierarchy:
+    """One level: the value is suppressed."""
+
+
+HierarchySpec = CsvHierarchy | RangeHierarchy | DateHierarchy | MaskHierarchy | FlatHierarchy
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table and what its columns mean.
+
+    `person` names the columns that tell people apart; where it is empty each row is taken as one
+    person. `unknown` lists values that mean that nothing is known, `merge_spelling` the columns in which
+    values that differ only in case and spaces are one, `as_written` those in which every spelling is
+    a value of its own. `columns` gives declared types (None: taken from the data); `rows` is small data that
+    stands in the plan itself.
+    """
+
+    name: str
+    file: str | None = None
+    columns: Mapping[str, ColumnType | None] = field(default_factory=dict)
+    rows: tuple[tuple[Any, ...], ...] | None = None
+    keys: tuple[tuple[str, ...], ...] = ()
+    person: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    hierarchies: Mapping[str, HierarchySpec] = field(default_factory=dict)
+    domains: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    nullable: tuple[str, ...] | None = None
+    distances: Mapping[str, Any] = field(default_factory=dict)
+    unknown: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    merge_spelling: tuple[str, ...] = ()
+    as_written: tuple[str, ...] = ()

@@ -1,0 +1,212 @@
+"""Verdict: a checker's answer, with the evidence that a stranger can replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from html import escape
+from typing import Any, Literal
+
+from tacit.model.numbers import fraction_text
+
+Status = Literal["holds", "breached", "undecided"]
+Certainty = Literal["exact", "conservative", "statistical"]
+Scope = Literal["schema", "this data", "this domain"]
+Checked = Literal["yes", "no", "cannot"]
+Audience = Literal["owner", "shared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What a verdict relies on and cannot prove."""
+
+    id: str
+    text: str
+    checked: Checked
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Why a definition holds. `facts` may be shown to anyone, `personal` only to the owner."""
+
+    kind: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    personal: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The least evidence of a breach. `facts` may be shown to anyone, `personal` only to the owner."""
+
+    kind: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    personal: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a question stays undecided, with a code that the documentation explains."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer of one definition to one question.
+
+    `because` says what was found without naming anybody; `story` tells it with a person's values
+    and is shown to the owner only. `label` is what was asked, in a few words ("3-diversity").
+
+    >>> verdict = Verdict(check="k-anonymity", label="4-anonymity", subject={"release": "april"},
+    ...     status="breached", because="a group of 1 person, 4 required",
+    ...     evidence=Witness("group", {"size": 1}), measured={"k": 1}, required={"k": 4})
+    >>> print(verdict)
+    BREACHED  4-anonymity of april: a group of 1 person, 4 required
+    >>> bool(verdict)
+    Traceback (most recent call last):
+    TypeError: a verdict has three outcomes; compare verdict.status
+    """
+
+    check: str
+    label: str
+    subject: Mapping[str, Any]
+    status: Status
+    because: str
+    evidence: Certificate | Witness | Reason
+    certainty: Certainty = "exact"
+    scope: Scope = "this data"
+    protects: str = ""
+    against: str = ""
+    measure: str = ""
+    assumptions: tuple[Assumption, ...] = ()
+    measured: Mapping[str, Any] = field(default_factory=dict)
+    required: Mapping[str, Any] = field(default_factory=dict)
+    story: str | None = None
+    name: str | None = None
+    warnings: tuple[str, ...] = ()
+    vacuous: bool = False
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        kind = {"holds": Certificate, "breached": Witness, "undecided": Reason}[self.status]
+        if not isinstance(self.evidence, kind):
+            raise TypeError(f"a verdict that is {self.status} carries a {kind.__name__}")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict has three outcomes; compare verdict.status")
+
+    @property
+    def witness(self) -> Witness | None:
+        """The evidence of a breach, or None."""
+        return self.evidence if isinstance(self.evidence, Witness) else None
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Why it holds, or None."""
+        return self.evidence if isinstance(self.evidence, Certificate) else None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it is undecided, or None."""
+        return self.evidence if isinstance(self.evidence, Reason) else None
+
+    def __str__(self) -> str:
+        word = self.status.upper() if self.status == "breached" else self.status
+        text = f"{word:<9} {self.label} of {subject_text(self.subject)}: {self.because}"
+        return f"{text}\n          {self.story}" if self.story else text
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        color = {"holds": "#1a7f4b", "breached": "#b3261e", "undecided": "#8a6100"}[self.status]
+        story = f"<br>{escape(self.story)}" if self.story else ""
+        return (
+            f'<div><b style="color:{color}">{escape(self.status)}</b> '
+            f"<b>{escape(self.label)}</b> of {escape(subject_text(self.subject))}: "
+            f"{escape(self.because)} <i>({escape(self.certainty)})</i>{story}</div>"
+        )
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
+        """The object of the JSON contract; `shared` leaves personal values out.
+
+        >>> Verdict(check="k-anonymity", label="2-anonymity", subject={"release": "a"}, status="holds",
+        ...     because="the smallest group has 4 people", evidence=Certificate("groups"),
+        ...     measured={"k": 4}, required={"k": 2}).to_json()["measured"]
+        {'k': '4'}
+        """
+        owner = audience == "owner"
+        document: dict[str, Any] = {
+            "check": self.check,
+            "name": self.name,
+            "subject": as_json(self.subject),
+            "status": self.status,
+            "certainty": self.certainty,
+            "scope": self.scope,
+            "protects": self.protects,
+            "against": self.against,
+            "measure": self.measure,
+            "assumptions": [
+                {"id": one.id, "text": one.text, "checked": one.checked} for one in self.assumptions
+            ],
+            "measured": with_decimals(self.measured),
+            "required": as_json(self.required),
+            **evidence_json(self.evidence, owner=owner),
+            "because": f"{self.because}. {self.story}" if owner and self.story else self.because,
+            "warnings": list(self.warnings),
+            "seconds": round(self.seconds, 3),
+        }
+        if self.vacuous:
+            document["vacuous"] = True
+        return document
+
+
+def subject_text(subject: Mapping[str, Any]) -> str:
+    """What was judged, as a person says it.
+
+    >>> subject_text({"releases": ["male", "female"]})
+    'male, female'
+    """
+    named = subject.get("release", subject.get("releases", ""))
+    return named if isinstance(named, str) else ", ".join(named)
+
+
+def evidence_json(evidence: Certificate | Witness | Reason, *, owner: bool) -> dict[str, Any]:
+    """Exactly one of certificate, witness, reason."""
+    if isinstance(evidence, Reason):
+        return {"reason": {"code": evidence.code, "text": evidence.text}}
+    key = "certificate" if isinstance(evidence, Certificate) else "witness"
+    shown = {**evidence.facts, **(evidence.personal if owner else {})}
+    return {key: {"kind": evidence.kind, **as_json(shown)}}
+
+
+def as_json(value: Any) -> Any:
+    """Integers and fractions become strings, booleans and lists stay themselves.
+
+    >>> as_json({"k": 4, "gamma": Fraction(1, 2), "equal": True, "sets": [["a"], ["b"]]})
+    {'k': '4', 'gamma': '1/2', 'equal': True, 'sets': [['a'], ['b']]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): as_json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(one) for one in value]
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | Fraction):
+        return fraction_text(value)
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def with_decimals(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON, with the number `x_decimal` beside every fraction x.
+
+    >>> with_decimals({"gamma": Fraction(4, 5), "worlds": 45})
+    {'gamma': '4/5', 'gamma_decimal': 0.8, 'worlds': '45'}
+    """
+    document: dict[str, Any] = {}
+    for key, value in measured.items():
+        document[key] = as_json(value)
+        if isinstance(value, Fraction):
+            document[f"{key}_decimal"] = float(value)
+    return document
