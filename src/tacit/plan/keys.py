@@ -1,0 +1,297 @@
+"""The keys of the plan file and what each may hold, as pydantic models with errors in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
+
+from tacit.errors import did_you_mean
+from tacit.plan import values
+from tacit.plan.document import Faults, KeyPath
+from tacit.plan.values import UnfitError, found
+
+
+def _be(read: Callable[..., Any], *words: Any) -> BeforeValidator:
+    """Read a value by one of the functions of `values` before pydantic looks at it."""
+    return BeforeValidator(lambda value: read(value, *words))
+
+
+def _version(value: object) -> int:
+    if value == 1 and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise UnfitError(value, "1: this Tacit reads version 1 of the plan file")
+
+
+Name = Annotated[str, _be(values.text, "a name, in quotes if it looks like a number or true")]
+Text = Annotated[str | None, _be(values.text, "text")]
+File = Annotated[str | None, _be(values.text, "the name of a file")]
+Query = Annotated[str, _be(values.text, "a query in quotes, e.g. \"S(r) :- RP(r, 'p1')\"")]
+Columns = Annotated[
+    tuple[Name, ...], _be(values.listed, "a column or a list of columns, e.g. [zip, age]")
+]
+Names = Annotated[tuple[Name, ...], _be(values.listed, "a name or a list of names, e.g. [april]")]
+Column = Annotated[str | None, _be(values.text, "the name of a column")]
+Number = Annotated[Fraction, PlainValidator(values.number)]
+Level = Annotated[
+    int, _be(values.whole, "a level: 0 leaves the values as they are, 1 is the first step")
+]
+
+
+class Keys(BaseModel):
+    """A mapping of the plan file: these keys and no others.
+
+    pydantic converts freely ("1" to 1); every field is therefore first read by `values`, which does not.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The keys as they are written in the file.
+
+        >>> RoleKeys.names()
+        ['default', 'deny', 'allow']
+        """
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    def written(self) -> dict[str, Any]:
+        """What the file gives, under the file's own names."""
+        fields = type(self).model_fields
+        return {
+            fields[n].alias or n: getattr(self, n) for n in fields if n in self.model_fields_set
+        }
+
+
+class TableKeys(Keys):
+    """`tables: {NAME: {...}}`. What needs a closer look than a type is read in `tables`."""
+
+    file: File = None
+    columns: Any = None
+    rows: Any = None
+    key: Any = None
+    person: Columns = ()
+    identifiers: Columns = ()
+    quasi_identifiers: Columns = Field((), alias="quasi-identifiers")
+    sensitive: Columns = ()
+    insensitive: Columns = ()
+    hierarchies: Annotated[
+        dict[Name, Any], _be(values.mapping, "column: hierarchy, e.g. {zip: zip.csv}")
+    ] = {}
+    domains: Annotated[
+        dict[Name, Any], _be(values.mapping, "column: [values], e.g. {sex: [F, M]}")
+    ] = {}
+    nullable: Annotated[
+        tuple[Name, ...] | None,
+        _be(values.listed, "a list of columns; [] if no value is ever missing"),
+    ] = None
+    distances: Annotated[
+        dict[Name, Any], _be(values.mapping, "column: distance, e.g. {salary: numeric}")
+    ] = {}
+    unknown: Annotated[
+        dict[Name, Any], _be(values.mapping, 'column: [values], e.g. {condition: ["?", unknown]}')
+    ] = {}
+    merge_spelling: Columns = Field((), alias="merge-spelling")
+    as_written: Columns = Field((), alias="as-written")
+
+
+class SyntheticKeys(Keys):
+    """`synthetic: {...}` of a release: the mechanism and its parameters."""
+
+    group: Column = Field(examples=["destination"])
+    value: Column = Field(examples=["origin"])
+    count: Column = None
+    epsilon: Number = Field(examples=["4.6"])
+    delta: Number = Field(examples=["1e-5"])
+    guarantee: Text = None
+    mechanism: Text = None
+    domain: File = None
+    outside: Text = None
+    prior: Text = None
+    coarsen: File = None
+    shrink: File = None
+    accept: Number = Fraction(1)
+
+
+class ReleaseKeys(Keys):
+    """`releases: {NAME: {...}}`. Which keys go together is read in `releases`."""
+
+    table: Annotated[str | None, _be(values.text, "the name of a table")] = None
+    generalization: Annotated[
+        dict[Name, Level], _be(values.mapping, "column: level, e.g. {zip: 2, age: 1}")
+    ] = {}
+    file: File = None
+    query: Annotated[
+        str | None, _be(values.text, "a query in quotes, or the name of a .sql file")
+    ] = None
+    answer: File = None
+    constraint: Annotated[
+        str | None, _be(values.text, 'a constraint in quotes, e.g. "R(x, y) -> S(y)"')
+    ] = None
+    synthetic: Annotated[
+        SyntheticKeys | None,
+        _be(values.mapping, "the mechanism's keys, e.g. {group: ..., value: ...}"),
+    ] = None
+    to: Annotated[
+        tuple[Name, ...], _be(values.listed, "a client or a list of clients, e.g. [authors]")
+    ] = ()
+
+
+class RoleKeys(Keys):
+    """`roles: {NAME: {...}}`: who may ask the gateway what."""
+
+    default: Annotated[str, _be(values.choice, ("deny", "allow"))] = "deny"
+    deny: Names = ()
+    allow: Names = ()
+
+
+def _table(value: object) -> dict[Any, Any]:
+    """A table without keys is a file of that name."""
+    return values.mapping({} if value is None else value, TABLE)
+
+
+def _section(of: str) -> BeforeValidator:
+    return _be(values.mapping, f"a mapping of names to {of}")
+
+
+CHECKS = "a list: each check on a line of its own, after a dash"
+TABLE = "keys such as {file: people.csv, quasi-identifiers: [zip, age]}"
+RELEASE = 'keys such as {table: people, generalization: {zip: 2}} or {query: "SELECT ..."}'
+ROLE = "keys such as {default: deny, allow: [wards]}"
+
+
+class PlanKeys(Keys):
+    """The whole file. Checks are read by the catalog in `checks`."""
+
+    version: Annotated[int, BeforeValidator(_version)] = Field(examples=["1"])
+    source: Annotated[
+        str, _be(values.text, "a folder, a database file, postgresql://... or spark")
+    ] = "."
+    tables: Annotated[dict[Name, Annotated[TableKeys, _be(_table)]], _section("tables")] = {}
+    constraints: Annotated[
+        tuple[Annotated[str, _be(values.text, "a constraint in quotes")], ...],
+        _be(values.listed, 'a list of constraints, e.g. ["R(x, y) -> S(y)"]'),
+    ] = ()
+    secrets: Annotated[dict[Name, Query], _section("queries")] = {}
+    releases: Annotated[
+        dict[Name, Annotated[ReleaseKeys, _be(values.mapping, RELEASE)]], _section("releases")
+    ] = {}
+    releases_from: Annotated[
+        tuple[Annotated[str, _be(values.text, "a pattern of file names")], ...],
+        _be(values.listed, "a list of patterns, e.g. [views/*.sql]"),
+    ] = Field((), alias="releases-from")
+    published: Names = ()
+    checks: Annotated[list[Any], _be(values.items, CHECKS)] = []
+    fresh: Annotated[int | None, _be(values.whole, "a whole number, e.g. 2")] = None
+    roles: Annotated[
+        dict[Name, Annotated[RoleKeys, _be(values.mapping, ROLE)]], _section("roles")
+    ] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What could be read of a file, and the paths of the pieces that could not."""
+
+    keys: PlanKeys
+    broken: frozenset[KeyPath]
+
+    def broken_names(self, section: str) -> set[str]:
+        """Names of a section that are there but could not be read: they are not unknown."""
+        return {str(path[1]) for path in self.broken if path[0] == section and len(path) == 2}
+
+    def is_whole(self, section: str) -> bool:
+        """Whether every name of a section is known."""
+        return (section,) not in self.broken
+
+
+def read_keys(data: dict[Any, Any], faults: Faults) -> Read:
+    """Read the file's keys; note what is wrong and read on without the pieces at fault.
+
+    A piece is a table, a release, a secret or a role; elsewhere a whole key of the file.
+    """
+    data = _with_text_keys(data, (), faults)
+    sections = set(PlanKeys.names()) - {"version"}  # `checks:` with nothing below it asks nothing
+    data = {key: value for key, value in data.items() if value is not None or key not in sections}
+    broken: set[KeyPath] = set()
+    try:
+        return Read(PlanKeys.model_validate(data), frozenset())
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            path: KeyPath = tuple(one["loc"])
+            _note(one["type"], path, one["input"], one.get("ctx", {}), faults)
+            broken.add(path[:2] if path[0] in NAMED and len(path) > 1 else path[:1])
+    return Read(
+        PlanKeys.model_validate({**_without(data, broken), "version": 1}), frozenset(broken)
+    )
+
+
+NAMED = ("tables", "releases", "secrets", "roles")
+
+
+def _with_text_keys(value: Any, path: KeyPath, faults: Faults) -> Any:
+    """Leave out keys that are not text; in lists (rows, checks) a key may be any value."""
+    if not isinstance(value, dict):
+        return value
+    for key in value:
+        if not isinstance(key, str):
+            words = f"{found(key)} is a key where a name belongs."
+            faults.add(words, *path, key, hint="Write it in quotes.", key=True)
+    return {
+        key: _with_text_keys(one, (*path, key), faults)
+        for key, one in value.items()
+        if isinstance(key, str)
+    }
+
+
+def _without(data: dict[Any, Any], broken: set[KeyPath]) -> dict[Any, Any]:
+    whole = {key: value for key, value in data.items() if (key,) not in broken}
+    for section in NAMED:
+        if section in whole:
+            whole[section] = {
+                key: value for key, value in whole[section].items() if (section, key) not in broken
+            }
+    return whole
+
+
+def _model(path: KeyPath) -> type[Keys]:
+    """The model that a mapping at this path is read by."""
+    if path[2:] == ("synthetic",):
+        return SyntheticKeys
+    by_section: dict[str, type[Keys]] = {
+        "tables": TableKeys,
+        "releases": ReleaseKeys,
+        "roles": RoleKeys,
+    }
+    return by_section[str(path[0])] if path else PlanKeys
+
+
+def _note(kind: str, path: KeyPath, value: Any, context: dict[str, Any], faults: Faults) -> None:
+    """One of pydantic's errors in our words."""
+    *above, last = path
+    if kind == "extra_forbidden":
+        hint = did_you_mean(str(last), _model(tuple(above)).names())
+        # {query: V(r) :- RS(r, s)}: YAML ends a value without quotes at the comma
+        if value is None:
+            hint += " If a comma split your text, put the text in quotes."
+        faults.add(f"unknown key {last!r}.", *path, hint=hint, key=True)
+    elif kind == "missing":
+        example = _example(_model(tuple(above)), str(last))
+        where = f"{above[-1]!r}" if above else "the plan"
+        faults.add(
+            f"{where} needs the key {last!r}.", *above, hint=f"Add {last}: {example}", key=True
+        )
+    elif last == "[key]":
+        faults.add("a name cannot be empty.", *above, hint="Give it one.", key=True)
+    else:
+        faults.unfit(context["error"], *path)
+
+
+def _example(model: type[Keys], key: str) -> str:
+    return next(
+        str(field.examples[0])
+        for name, field in model.model_fields.items()
+        if name == key and field.examples
+    )

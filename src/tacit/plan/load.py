@@ -1,0 +1,183 @@
+"""Load a plan: the owner's file, read and checked as a whole, with all its problems in one go."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from tacit.errors import Mark, ParameterError, PlanError
+from tacit.model.release import Release
+from tacit.model.schema import Table
+from tacit.plan.checks import read_check
+from tacit.plan.document import Faults, plain_values, read_document
+from tacit.plan.keys import PlanKeys, Read, read_keys
+from tacit.plan.plan import Check, Plan, Role
+from tacit.plan.references import LEDGER, References, check_names
+from tacit.plan.releases import Section, read_query, read_release, releases_from
+from tacit.plan.tables import read_table
+from tacit.plan.values import PASSWORD
+
+T = TypeVar("T")
+
+
+def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> Plan:
+    """Read a plan file.
+
+    Everything that is wrong with it is raised together, in the order of the file and each with its
+    place. `need_checks` makes a plan without checks an error too. Queries in .sql files are read;
+    tables and hierarchies are left to the engine.
+
+    >>> load_plan("no/such/plan.yaml")
+    Traceback (most recent call last):
+    tacit.errors.PlanError: no/such/plan.yaml: there is no plan 'no/such/plan.yaml'. Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give the path of yours.
+    """
+    document = read_document(path)
+    faults = Faults(document)
+    read = read_keys(plain_values(document, faults), faults)
+    keys = read.keys
+    folder = Path(path).parent
+
+    tables = _section(
+        "table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()}
+    )
+    secrets = _read_secrets(read, folder, faults)
+    releases = _read_releases(read, tables, folder, faults)
+    checks = tuple(_read_checks(keys, faults))
+    references = References(tables, secrets, releases, faults)
+    for check in checks:
+        references.check(check)
+    references.published(keys.published, "published")
+    references.roles(keys.roles)
+    check_names(checks, faults)
+    _check_source(keys.source, faults)
+    _check_thresholds(checks, faults)
+    if need_checks and not keys.checks and read.is_whole("checks"):
+        name = next(iter(releases.entries), "april")
+        hint = f"Add e.g. checks: [k-anonymity: {{release: {name}, k: 4}}]"
+        mark = document.mark("checks") if document.has("checks") else Mark(document.file)
+        faults.take(PlanError("the plan asks nothing.", hint=hint, mark=mark))
+    faults.raise_all()
+
+    return Plan(
+        file=str(path),
+        folder=folder,
+        mark=document.mark,
+        source=keys.source,
+        tables=tables.read(),
+        constraints=keys.constraints,
+        secrets=secrets.read(),
+        releases=releases.read(),
+        published=keys.published,
+        checks=checks,
+        fresh=keys.fresh,
+        roles={
+            name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
+        },
+    )
+
+
+def not_built(plan: Plan, checks: Iterable[Check]) -> list[PlanError]:
+    """Which of these checks this version of Tacit cannot answer yet, as errors with their places.
+
+    The plan file may ask for every check of the catalog, so that one plan serves many versions.
+    """
+    from tacit.definitions.registry import DEFINITIONS
+
+    errors = []
+    for check in checks:
+        if check.kind not in DEFINITIONS:
+            message = f"{check.kind} is not in this version of Tacit."
+            hint = f"Checks that are: {', '.join(DEFINITIONS)}."
+            errors.append(PlanError(message, hint=hint, mark=plan.mark(*check.path)))
+        for parameter in _parameters_not_built(check):
+            message = f"{parameter!r} of {check.kind} is not in this version of Tacit."
+            mark = plan.mark(*check.path, parameter, key=True)
+            errors.append(PlanError(message, hint="Leave it out.", mark=mark))
+    return errors
+
+
+def _section(what: str, read: Read, entries: dict[str, T | None]) -> Section[T]:
+    section = f"{what}s"
+    return Section(
+        what, {**dict.fromkeys(read.broken_names(section)), **entries}, read.is_whole(section)
+    )
+
+
+def _read_secrets(read: Read, folder: Path, faults: Faults) -> Section[str]:
+    secrets: dict[str, str | None] = {
+        name: read_query(query, folder, faults, "secrets", name)[0]
+        for name, query in read.keys.secrets.items()
+    }
+    return _section("secret", read, secrets)
+
+
+def _read_releases(
+    read: Read, tables: Section[Table], folder: Path, faults: Faults
+) -> Section[Release]:
+    """Those under `releases` and those from files."""
+    releases: dict[str, Release | None] = {
+        name: read_release(name, one, tables, folder, faults)
+        for name, one in read.keys.releases.items()
+    }
+    if LEDGER in releases:
+        hint = "Choose another name."
+        message = f"{LEDGER!r} stands for all that the ledger holds."
+        faults.add(message, "releases", LEDGER, hint=hint, key=True)
+    section: Section[Release] = _section("release", read, releases)
+    before = len(faults)
+    for view in releases_from(read.keys.releases_from, folder, section.entries, faults):
+        releases[view.name] = view
+    found_all = len(faults) == before and read.is_whole("releases-from")
+    return Section("release", {**section.entries, **releases}, section.is_whole and found_all)
+
+
+def _read_checks(keys: PlanKeys, faults: Faults) -> Iterable[Check]:
+    for at, entry in enumerate(keys.checks):
+        check = read_check(entry, at, faults)
+        if check is not None:
+            yield check
+
+
+def _check_source(source: str, faults: Faults) -> None:
+    if PASSWORD.search(source):
+        faults.add(
+            "a password stands in the plan.",
+            "source",
+            hint="Credentials come from the environment (PGPASSWORD) or ~/.pgpass, never the plan; "
+            "write postgresql://user@host/database, and change the password if others have seen this file.",
+        )
+
+
+def _check_thresholds(checks: Iterable[Check], faults: Faults) -> None:
+    """Ask each definition whether its parameters protect anybody."""
+    from tacit.definitions import registry
+
+    for check in checks:
+        if check.kind not in registry.DEFINITIONS or _parameters_not_built(check):
+            continue
+        try:
+            registry.define(check.kind, check.parameters)
+        except ParameterError as error:
+            faults.take(error.at(faults.document.mark(*check.path, *_steps(error))))
+
+
+def _steps(error: ParameterError) -> list[str | int]:
+    """Where in a check a parameter stands: `measure.positive` is a key of a key, `against.0` a place in a list.
+
+    >>> _steps(ParameterError("", parameter="against.0.negations"))
+    ['against', 0, 'negations']
+    """
+    written = (error.parameter or "").replace("_", "-").split(".")
+    return [int(step) if step.isdigit() else step for step in written]
+
+
+def _parameters_not_built(check: Check) -> list[str]:
+    """Parameters that the catalog has and the definition does not take yet."""
+    from tacit.definitions.registry import DEFINITIONS
+
+    if check.kind not in DEFINITIONS:
+        return []
+    takes = inspect.signature(DEFINITIONS[check.kind]).parameters
+    return [name for name in check.parameters if name.replace("-", "_") not in takes]

@@ -1,0 +1,217 @@
+"""An entry under `releases`: which of its shapes it is, and that its table and columns are there."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from tacit.errors import PlanError, did_you_mean
+from tacit.model.release import Constraint, Microdata, Release, Synthetic, View
+from tacit.model.schema import Table
+from tacit.plan.document import Faults, read_text
+from tacit.plan.hierarchies import height
+from tacit.plan.keys import ReleaseKeys
+from tacit.plan.values import either
+
+T = TypeVar("T")
+
+# The key that says what a release is, and the keys that may stand beside it (`to` may always).
+SHAPES = {
+    "table": ("generalization", "file", "synthetic"),
+    "query": ("answer",),
+    "constraint": (),
+}
+EXAMPLES = '{table: people, generalization: {zip: 2}}, {query: "SELECT ..."} or {constraint: "R(x) -> S(x)"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Section(Generic[T]):
+    """The names of a section with what they stand for; None for what is there but could not be read.
+
+    Where the section itself could not be read, `is_whole` is False: no name can then be called unknown.
+
+    >>> from tacit.plan.document import parse
+    >>> faults = Faults(parse("release: aprl"))
+    >>> Section("release", {"april": 1}).get("aprl", faults, "release")
+    >>> faults.found[0].message, faults.found[0].hint
+    ("there is no release 'aprl'.", "Did you mean 'april'?")
+    """
+
+    what: str
+    entries: Mapping[str, T | None]
+    is_whole: bool = True
+
+    def get(self, name: str, faults: Faults, *path: str | int) -> T | None:
+        """What a name stands for; an unknown name is noted at the path that uses it."""
+        if name not in self.entries and self.is_whole:
+            hint = did_you_mean(name, self.entries) or f"The plan has no {self.what}s."
+            faults.add(f"there is no {self.what} {name!r}.", *path, hint=hint)
+        return self.entries.get(name)
+
+    def read(self) -> dict[str, T]:
+        """What could be read."""
+        return {name: entry for name, entry in self.entries.items() if entry is not None}
+
+
+def read_release(
+    name: str, keys: ReleaseKeys, tables: Section[Table], folder: Path, faults: Faults
+) -> Release | None:
+    """The release of that name, or None where something is wrong with it.
+
+    >>> from tacit.plan.document import parse
+    >>> keys = ReleaseKeys.model_validate({"query": "V(r) :- RS(r, s)", "to": "authors"})
+    >>> read_release("who", keys, Section("table", {}), Path("."), Faults(parse("releases: {}")))
+    View(name='who', query='V(r) :- RS(r, s)', query_file=None, answer=None, to=('authors',))
+    """
+    before = len(faults)
+    release = _read(name, keys, tables, folder, faults)
+    return release if len(faults) == before else None
+
+
+def _read(
+    name: str, keys: ReleaseKeys, tables: Section[Table], folder: Path, faults: Faults
+) -> Release | None:
+    path = ("releases", name)
+    shape = _shape(name, keys, faults)
+    if shape == "query" and keys.query is not None:
+        query, file = read_query(keys.query, folder, faults, *path, "query")
+        return View(name, query, file, keys.answer, keys.to)
+    if shape == "constraint" and keys.constraint is not None:
+        return Constraint(name, keys.constraint, keys.to)
+    if shape == "table" and keys.table is not None:
+        table = tables.get(keys.table, faults, *path, "table")
+        if keys.synthetic is not None:
+            parameters = keys.synthetic.written()
+            if table:
+                _check_columns(table, parameters, faults, *path, "synthetic")
+            return Synthetic(name, keys.table, parameters, keys.to)
+        if table:
+            _check_levels(table, keys.generalization, faults, *path, "generalization")
+        return Microdata(name, keys.table, keys.generalization, keys.file, keys.to)
+    return None
+
+
+def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:
+    """The key that says what the release is; all others must go with it, and only one beside a table."""
+    given = [key for key in keys.written() if key != "to"]
+    leading = [key for key in given if key in SHAPES]
+    if len(leading) != 1:
+        says = "nothing of what it is" if not leading else f"both {either(leading, 'and')}"
+        faults.add(
+            f"release {name!r} says {says}.", "releases", name, hint=f"Write {EXAMPLES}.", key=True
+        )
+        return None
+    shape = leading[0]
+    beside = [key for key in given if key != shape]
+    strange = [key for key in beside if key not in SHAPES[shape]]
+    for key in strange:
+        goes = (
+            either([f"{other!r}" for other in SHAPES[shape]]) if SHAPES[shape] else "nothing else"
+        )
+        hint = f"Beside {shape!r} goes {goes}; remove this, or make it another release."
+        faults.add(
+            f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True
+        )
+    if len(beside) > 1 and not strange:
+        hint = f"Keep one of {either(beside, 'and')}."
+        faults.add(
+            f"{beside[1]!r} does not go with {beside[0]!r}.",
+            "releases",
+            name,
+            beside[1],
+            hint=hint,
+            key=True,
+        )
+    return shape
+
+
+def _check_levels(
+    table: Table, levels: Mapping[str, int], faults: Faults, *path: str | int
+) -> None:
+    """Levels are for quasi-identifiers that have a hierarchy with as many."""
+    for column, level in levels.items():
+        spec = table.hierarchies.get(column)
+        highest = height(spec) if spec else None
+        if column not in table.quasi_identifiers:
+            hint = (
+                did_you_mean(column, table.quasi_identifiers)
+                or f"Add quasi-identifiers: [{column}] to the table."
+            )
+            message = f"{column!r} is not a quasi-identifier of {table.name!r}."
+            faults.add(message, *path, column, hint=hint, key=True)
+        elif spec is None and level > 0:
+            hint = f'Add it under hierarchies of the table, e.g. {column}: {column}.csv or {column}: "*"'
+            faults.add(
+                f"{column!r} has no hierarchy in {table.name!r}.",
+                *path,
+                column,
+                hint=hint,
+                key=True,
+            )
+        elif highest is not None and level > highest:
+            hint = f"Write 0 to {highest}; {highest} suppresses every value."
+            faults.add(f"{column!r} has no level {level}.", *path, column, hint=hint)
+
+
+def _check_columns(
+    table: Table, parameters: Mapping[str, object], faults: Faults, *path: str | int
+) -> None:
+    for key in ("group", "value", "count"):
+        column = parameters.get(key)
+        if table.columns and isinstance(column, str) and column not in table.columns:
+            hint = did_you_mean(column, table.columns)
+            faults.add(f"table {table.name!r} has no column {column!r}.", *path, key, hint=hint)
+
+
+def read_query(
+    written: str, folder: Path, faults: Faults, *path: str | int
+) -> tuple[str, str | None]:
+    """A query's text, and the file it came from: a name that ends in .sql is read."""
+    if not written.strip().endswith(".sql") or "\n" in written.strip():
+        return written, None
+    return read_sql(written.strip(), folder, faults, *path), written.strip()
+
+
+def read_sql(file: str, folder: Path, faults: Faults, *path: str | int) -> str:
+    """The query in a file, relative to the plan; problems are noted at the place that names it."""
+    try:
+        query = read_text(folder / file, file).strip()
+    except PlanError as error:
+        hint = error.hint or "Paths are relative to the plan."
+        faults.add(error.message, *path, hint=hint)
+        return ""
+    if not query:
+        faults.add(f"{file!r} is empty.", *path, hint="Write a query into it.")
+    return query
+
+
+def releases_from(
+    patterns: tuple[str, ...], folder: Path, taken: Mapping[str, object], faults: Faults
+) -> Iterator[View]:
+    """The views in the files that match, each named by its file; sorted, so that reports keep their order."""
+    names = dict.fromkeys(taken, "releases")
+    for at, pattern in enumerate(patterns):
+        files = sorted(
+            file
+            for file in glob.glob(pattern, root_dir=folder, recursive=True)
+            if (folder / file).is_file()
+        )
+        if not files:
+            hint = "Patterns are relative to the plan, e.g. views/*.sql"
+            faults.add(f"no file matches {pattern!r}.", "releases-from", at, hint=hint)
+        for file in files:
+            name = Path(file).stem
+            if names.get(name) == file:
+                continue  # two patterns may match one file
+            if name in names:
+                hint = "Rename the file, or the other release."
+                message = (
+                    f"{file!r} makes a second release {name!r}; the first is in {names[name]!r}."
+                )
+                faults.add(message, "releases-from", at, hint=hint)
+            elif query := read_sql(file, folder, faults, "releases-from", at):
+                names[name] = file
+                yield View(name, query, file)
