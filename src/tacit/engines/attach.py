@@ -1,0 +1,232 @@
+"""What a plan's table is before an engine has it: which file, which types, which values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.engines import shapes
+from tacit.engines.base import SQL_TYPES
+from tacit.errors import DataError, Mark
+from tacit.files import CsvShape, cannot_read
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.model.schema import ColumnType, Table
+
+PARQUET = (".parquet", ".pq")
+MOST_DIGITS_BEFORE, MOST_DIGITS = 18, 20  # the point: what DECIMAL(38, 20) holds
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The rows that stand in a plan, as Python values of the column's type, ready to be stored."""
+
+    sql_types: Mapping[str, str]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def text_types(engine: Engine, raw: str, table: Table) -> dict[str, str]:
+    """The SQL type of each column of a file that `engine` holds as text under the name `raw`."""
+    names = list(engine.native_types(raw))
+    found = next(engine.rows(shapes.kinds_of_text(raw, names)))
+    return {name: type_of_text(table, name, *found[4 * i : 4 * i + 4]) for i, name in enumerate(names)}
+
+
+def type_of_text(table: Table, name: str, values: int, integers: int, decimals: int, digits: int | None) -> str:
+    """The SQL type of a text column: as declared, else what all its values look like."""
+    declared = table.columns.get(name)
+    fitting = {"integer": integers, "decimal": decimals}.get(declared or "", values)
+    if fitting < values:
+        raise DataError(
+            f"column {name!r} of table {table.name} is declared {declared}, but "
+            f"{values - fitting} of its {values} values are not.",
+            hint=f"Write numbers as 1234 or 1234.5, without separators, or declare the column as text: columns: {{{name}: text}}.",
+        )
+    if declared not in (None, "decimal"):
+        return SQL_TYPES[declared]
+    if declared is None and 0 < values == integers:
+        return SQL_TYPES["integer"]
+    if 0 < values == decimals:
+        return f"DECIMAL(38, {digits})"
+    return SQL_TYPES[declared or "text"]
+
+
+def values_of(table: Table) -> Values:
+    """The rows of a plan's table, checked and converted.
+
+    >>> from tacit.model.schema import Table
+    >>> values_of(Table("t", columns={"zip": "text", "age": None}, rows=((13053, 28), (None, 29))))
+    Values(sql_types={'zip': 'TEXT', 'age': 'BIGINT'}, rows=(('13053', 28), (None, 29)))
+    """
+    rows = table.rows or ()
+    if any(len(row) != len(table.columns) for row in rows):
+        raise DataError(f"table {table.name} has rows that do not have {len(table.columns)} values.")
+    columns: list[list[Any]] = []
+    sql_types: dict[str, str] = {}
+    for i, (name, declared) in enumerate(table.columns.items()):
+        given = [row[i] for row in rows]
+        kind = declared or kind_of_values(table.name, name, given)
+        columns.append([converted(table.name, name, kind, value) for value in given])
+        sql_types[name] = decimal_type(columns[-1]) if kind == "decimal" else SQL_TYPES[kind]
+    return Values(sql_types, tuple(zip(*columns, strict=True)) if rows else ())
+
+
+def kind_of_values(table: str, name: str, values: list[Any]) -> ColumnType:
+    """The type of a column whose values stand in the plan: 1 and "1" differ.
+
+    >>> kind_of_values("t", "age", [28, None]), kind_of_values("t", "zip", ["13053"])
+    ('integer', 'text')
+    """
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int}:
+        return "integer"
+    if kinds and kinds <= {int, Decimal, float}:
+        return "decimal"
+    if kinds == {bool}:
+        return "boolean"
+    if kinds <= {str}:
+        return "text"
+    if kinds == {dict}:
+        return "distribution"
+    raise DataError(
+        f"column {name!r} of table {table} mixes {' and '.join(sorted(kind.__name__ for kind in kinds))}.",
+        hint='Put the numbers in quotes ("1") to make it a column of text.',
+    )
+
+
+def converted(table: str, name: str, kind: ColumnType, value: Any) -> Any:
+    """A value from the plan as the column's type has it; None stays None."""
+    if value is None:
+        return None
+    try:
+        return CONVERSIONS[kind](value)
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        raise DataError(
+            f"{value!r} in column {name!r} of table {table} is not of type {kind}.",
+            hint=f"Correct the value, or declare the column as text: columns: {{{name}: text}}.",
+        ) from None
+
+
+def whole(value: Any) -> int:
+    """An integer, or text that is one; nothing is rounded."""
+    number = Decimal(str(value))
+    if number != int(number) or not -(2**63) <= number < 2**63:
+        raise ValueError(value)
+    return int(number)
+
+
+def exact_decimal(value: Any) -> Decimal:
+    """A decimal as written: the float 0.1 is 1/10."""
+    number = Decimal(str(value))
+    if not number.is_finite() or digits_after_point(number) > MOST_DIGITS or number.adjusted() >= MOST_DIGITS_BEFORE:
+        raise ValueError(value)
+    return number
+
+
+def digits_after_point(number: Decimal) -> int:
+    """How many digits a decimal is written with after the point."""
+    return max(0, -int(number.as_tuple().exponent))
+
+
+def moment(value: Any) -> datetime:
+    """A time; one with a time zone becomes its UTC time."""
+    time = datetime.fromisoformat(str(value))
+    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+
+
+def truth(value: Any) -> bool:
+    """A boolean, or text that is one."""
+    known = {"true": True, "false": False}
+    return known[str(value).lower()]
+
+
+def json_text(value: Any) -> str:
+    """A mapping value: probability as JSON, its numbers as written.
+
+    >>> json_text({"flu": Decimal("0.30"), "cold": 0.4, "none": "3/10"})
+    '{"flu": 0.30, "cold": 0.4, "none": "3/10"}'
+    """
+    import json
+
+    if isinstance(value, str):
+        return value
+    pairs = ((key, json.dumps(one) if isinstance(one, str) else one) for key, one in value.items())
+    return "{" + ", ".join(f"{json.dumps(str(key))}: {one}" for key, one in pairs) + "}"
+
+
+CONVERSIONS: Mapping[ColumnType, Callable[[Any], Any]] = {
+    "integer": whole,
+    "decimal": exact_decimal,
+    "text": str,
+    "date": lambda value: date.fromisoformat(str(value)),
+    "timestamp": moment,
+    "boolean": truth,
+    "distribution": json_text,
+}
+
+
+def decimal_type(values: list[Decimal | None]) -> str:
+    """The SQL type that holds the values exactly.
+
+    >>> decimal_type([Decimal("1.25"), None, Decimal("3")])
+    'DECIMAL(38, 2)'
+    """
+    digits = max((digits_after_point(value) for value in values if value is not None), default=0)
+    return f"DECIMAL(38, {digits})"
+
+
+def find_file(table: Table, folder: Path) -> tuple[Path, str]:
+    """The table's file, and how to call it in messages."""
+    if table.file is not None:
+        path = folder / table.file
+        if not path.is_file():
+            raise cannot_read(table.file, FileNotFoundError())
+        return path, table.file
+    found = [folder / f"{table.name}{ending}" for ending in (".csv", ".parquet")]
+    found = [path for path in found if path.is_file()]
+    if len(found) == 1:
+        return found[0], found[0].name
+    if found:
+        raise DataError(
+            f"table {table.name} could be {found[0].name} or {found[1].name}.",
+            hint=f"Say which: file: {found[0].name}",
+        )
+    others = sorted(path.name for path in folder.glob("*.csv")) + sorted(path.name for path in folder.glob("*.parquet"))
+    raise DataError(
+        f"there is no file for table {table.name}: neither {table.name}.csv nor {table.name}.parquet is in the source folder.",
+        hint=f"Name it with file: ... (there are: {', '.join(others[:5])})" if others else "Name it with file: ...",
+    )
+
+
+def ragged_line(path: Path, shown: str, shape: CsvShape) -> DataError | None:
+    """The first row of a CSV file that has more or fewer values than columns, looked for line by line."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=shape.separator)
+        for row in reader:
+            if row and len(row) != len(shape.header):
+                return wrong_width(len(shape.header), len(row), Mark(shown, reader.line_num))
+    return None
+
+
+def wrong_width(expected: int, found: int, mark: Mark) -> DataError:
+    """A row that has more or fewer values than there are columns."""
+    return DataError(
+        f"the first line names {expected} columns, this line has {found}.",
+        hint='Put values that contain the separator into double quotes ("1,234").',
+        mark=mark,
+    )
+
+
+def wrong_type(shown: str) -> DataError:
+    """A file with values that cannot be what their column is declared to be."""
+    return DataError(
+        f"{shown} has values that are not of the type declared for their column.",
+        hint="Correct the type under columns:, or declare the column as text.",
+        mark=Mark(shown),
+    )

@@ -1,0 +1,245 @@
+"""DuckDB in this process: CSV and Parquet files, a database file, or tables in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from sqlglot import exp
+
+from tacit.engines import shapes
+from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type, wrong_width
+from tacit.engines.base import Engine, NativeType
+from tacit.errors import DataError, EngineError, Mark, did_you_mean
+from tacit.files import csv_shape, not_utf8
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Numbers
+    from tacit.model.schema import Table
+
+BATCH = 10_000
+INSERT_ROWS = 500
+SOURCE = "tacit_source"  # what a database file is attached as
+GIVEN = "tacit given"
+
+
+class DuckDB(Engine):
+    """Rows in files below a folder, in a DuckDB database file, or handed over in memory.
+
+    >>> from tacit.model.schema import Table
+    >>> engine = DuckDB()
+    >>> engine.attach(Table("t", columns={"zip": None, "age": None}, rows=(("13053", 28),)))
+    >>> engine.columns("t")
+    {'zip': 'text', 'age': 'integer'}
+    """
+
+    dialect = "duckdb"
+    types = (
+        NativeType(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER", "integer"),
+        NativeType(r"DECIMAL.*", "decimal"),
+        NativeType(r"DOUBLE|FLOAT", "decimal", "CASE WHEN NOT ISNAN({c}) THEN {c} END"),
+        NativeType(r"DATE", "date"),
+        NativeType(r"TIMESTAMP", "timestamp"),
+        NativeType(r"TIMESTAMP WITH TIME ZONE", "timestamp", "TIMEZONE('UTC', {c})"),
+        NativeType(r"TIMESTAMP_.*", "timestamp", "CAST({c} AS TIMESTAMP)"),
+        NativeType(r"BOOLEAN", "boolean"),
+        NativeType(r"(MAP|STRUCT).*", "distribution", "CAST(TO_JSON({c}) AS VARCHAR)"),
+        NativeType(r"VARCHAR", "text"),
+        NativeType(r".*", "text", "CAST({c} AS VARCHAR)"),
+    )
+
+    def __init__(self, database: Path | None = None, *, folder: Path = Path(".")) -> None:
+        super().__init__()
+        self.connection = duckdb.connect(":memory:")
+        self.database = database
+        self.folder = folder
+        if database is not None:
+            self._open(database)
+
+    def attach(self, table: Table) -> None:
+        """Make the table's file or rows reachable under its name."""
+        if table.rows is not None:
+            self._create(table)
+        elif self.database is not None and table.file is None:
+            self._read_database(table.name)
+        else:
+            self._read_file(table)
+        self._read_plainly(table.name)
+
+    def put(self, name: str, data: Any, columns: Sequence[str] = ()) -> None:
+        """Copy a pandas, Polars or Arrow table, or a DuckDB relation, and make it reachable under a name.
+
+        Where `columns` are given, only those of them that the table has are copied.
+        """
+        if isinstance(data, duckdb.DuckDBPyRelation):
+            data = data.to_arrow_table() if hasattr(data, "to_arrow_table") else data.arrow()
+        try:
+            self.connection.register(GIVEN, data)
+            known = [column for column in self.native_types(GIVEN) if not columns or column in columns]
+            picked = ", ".join(shapes.column(one).sql(dialect="duckdb") for one in known) or "*"
+            self.connection.execute(f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}")
+            self.connection.unregister(GIVEN)
+        except (duckdb.Error, TypeError):
+            raise DataError(
+                f"a {type(data).__name__} is not a table that Tacit can read.",
+                hint="Give a pandas or Polars data frame, an Arrow table or a DuckDB relation.",
+            ) from None
+        self._read_plainly(name)
+
+    def native_types(self, table: str) -> dict[str, str]:
+        """The columns of a table, in order, with DuckDB's names for their types."""
+        found = self._run(f"DESCRIBE {sql_name(table)}").fetchall()
+        return {str(row[0]): str(row[1]) for row in found}
+
+    def rows(self, query: exp.Expression) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, fetched in batches."""
+        # A cursor of its own: another question on the same one would end this answer.
+        cursor = self._run(self.sql(query), self.connection.cursor())
+        while batch := self._fetch(cursor):
+            yield from batch
+
+    def numbers(self, query: exp.Expression) -> Numbers:
+        """The columns of a query of integers as arrays."""
+        try:
+            arrays = self._run(self.sql(query)).fetchnumpy()
+        except duckdb.Error as error:
+            raise self._explained(error) from None
+        return tuple(self.integers(array) for array in arrays.values())
+
+    def write(self, name: str, query: exp.Expression) -> None:
+        """Store the rows of a query as a table."""
+        self._run(f"CREATE OR REPLACE TABLE {sql_name(name)} AS {self.sql(query)}")
+
+    def explain(self, query: exp.Expression) -> None:
+        """Have DuckDB plan a query without running it."""
+        self._run(f"EXPLAIN {self.sql(query)}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def _run(self, sql: str, cursor: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
+        try:
+            return (cursor or self.connection).execute(sql)
+        except duckdb.Error as error:
+            raise self._explained(error) from None
+
+    def _fetch(self, cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+        try:
+            return cursor.fetchmany(BATCH)
+        except duckdb.Error as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error: duckdb.Error) -> EngineError:
+        return EngineError(f"DuckDB could not answer: {first_line(error)}")
+
+    def _open(self, database: Path) -> None:
+        """Attach a database file that is only read: what we store ourselves goes to memory."""
+        try:
+            self.connection.execute(f"ATTACH {quoted(database)} AS {SOURCE} (READ_ONLY)")
+        except duckdb.Error as error:
+            raise EngineError(
+                f"{database} cannot be opened as a DuckDB database.", hint=first_line(error)
+            ) from None
+
+    def _read_database(self, name: str) -> None:
+        *schemas, table = name.split(".")
+        schema = schemas[-1] if schemas else "main"
+        known = [
+            str(found if found_schema == "main" else f"{found_schema}.{found}")
+            for found_schema, found in self._run(
+                f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = '{SOURCE}'"
+            ).fetchall()
+        ]
+        if name.lower() not in (one.lower() for one in known):
+            raise DataError(f"{self.database} has no table {name!r}.", hint=did_you_mean(name, known))
+        if schemas:
+            self._run(f"CREATE SCHEMA IF NOT EXISTS {sql_name(schema)}")
+        self._run(f"CREATE OR REPLACE VIEW {sql_name(name)} AS FROM {SOURCE}.{sql_name(schema)}.{sql_name(table)}")
+
+    def _create(self, table: Table) -> None:
+        values = values_of(table)
+        target = sql_name(table.name)
+        self._run(f"CREATE TABLE {target} {shapes.declared(values.sql_types).sql(dialect='duckdb')}")
+        # One statement for many rows: one for each takes six times as long.
+        places = ", ".join(f"CAST(? AS {exp.DataType.build(kind).sql('duckdb')})" for kind in values.sql_types.values())
+        for start in range(0, len(values.rows), INSERT_ROWS):
+            rows = values.rows[start : start + INSERT_ROWS]
+            self.connection.execute(
+                f"INSERT INTO {target} VALUES {', '.join([f'({places})'] * len(rows))}",
+                [value for row in rows for value in row],
+            )
+
+    def _read_file(self, table: Table) -> None:
+        path, shown = find_file(table, self.folder)
+        if path.suffix.lower() in PARQUET:
+            self._view(table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
+        else:
+            self._read_csv(table, path, shown)
+
+    def _read_csv(self, table: Table, path: Path, shown: str) -> None:
+        shape = csv_shape(path, shown)
+        raw = f"{table.name} as text"
+        names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in shape.header)
+        # The values are read as written: DuckDB's own guess would turn the zip code 01305 into 1305.
+        self._view(
+            raw,
+            f"SELECT * FROM read_csv({quoted(path)}, auto_detect=false, header=true, columns={{{names}}}, "
+            f"delim={quoted(shape.separator)}, quote='\"', escape='\"', nullstr='', strict_mode=true)",
+            shown,
+        )
+        try:
+            types = text_types(self, raw, table)
+        except EngineError as error:
+            raise csv_error(error, path, shown) from None
+        # Stored, because a view would read the file again for every column that is counted.
+        self._store(table.name, shapes.typed(raw, types).sql(dialect="duckdb"), shown)
+
+    def _store(self, name: str, sql: str, shown: str) -> None:
+        try:
+            self.connection.execute(f"CREATE OR REPLACE TABLE {sql_name(name)} AS {sql}")
+        except duckdb.ConversionException:
+            raise wrong_type(shown) from None
+        except duckdb.Error as error:
+            raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
+
+    def _view(self, name: str, sql: str, shown: str) -> None:
+        try:
+            self.connection.execute(f"CREATE OR REPLACE VIEW {sql_name(name)} AS {sql}")
+        except duckdb.Error as error:
+            raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
+
+
+def sql_name(table: str) -> str:
+    """A table's name in SQL.
+
+    >>> sql_name("wards.of 2024")
+    '"wards"."of 2024"'
+    """
+    return shapes.table_of(table).sql(dialect="duckdb")
+
+
+def csv_error(error: EngineError, path: Path, shown: str) -> DataError:
+    """DuckDB's words about a CSV file, as ours with the line."""
+    text = error.message
+    if "unicode" in text.lower() or "utf-8" in text.lower():
+        return not_utf8(path, shown)
+    line = re.search(r"Line: (\d+)", text)
+    mark = Mark(shown, int(line.group(1)) if line else None)
+    counted = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if counted:
+        return wrong_width(int(counted.group(1)), int(counted.group(2)), mark)
+    return DataError(f"{shown} cannot be read as CSV: {text}", mark=mark)
+
+
+def first_line(error: BaseException) -> str:
+    """The first sentence of an engine's message."""
+    return re.sub(r"^[\w ]*Error: ", "", str(error).strip().split("\n\n")[0]).replace("\n", " ")
+
+
+def quoted(value: object) -> str:
+    """A SQL string."""
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,236 @@
+"""Every SQL shape on DuckDB, PostgreSQL and Spark: equal answers, and the answers of plain Python."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlglot import exp, parse_one
+
+from conformance.odd_tables import EMPTY, PEOPLE, TABLES, TRICKY, WORDS, many
+from services import ENGINES, open_kind
+from tacit.engines import shapes
+from tacit.engines.base import Engine
+from tacit.engines.duckdb import DuckDB
+from tacit.model.schema import Table
+
+Rows = list[tuple[Any, ...]]
+Ask = Callable[[Engine], exp.Expression]
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def loaded(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """An engine of each kind that holds all the tables."""
+    with open_kind(request.param, request) as engine:
+        for table in TABLES:
+            engine.attach(table)
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Engine]:
+    """DuckDB with the same tables: what the others must agree with."""
+    with DuckDB() as engine:
+        for table in TABLES:
+            engine.attach(table)
+        yield engine
+
+
+def sizes(table: Table, names: list[str]) -> dict[str, int]:
+    return {name: len(values(table, name)) + 1 for name in names}
+
+
+def values(table: Table, *names: str) -> list[Any]:
+    """The dictionary, by plain Python: distinct values without None, sorted by code point."""
+    found = {tuple(row[list(table.columns).index(name)] for name in names) for row in table.rows or ()}
+    known = sorted(row for row in found if None not in row)
+    return [row[0] for row in known] if len(names) == 1 else known
+
+
+def coded(table: str, keys: list[list[str]], *person: str) -> Ask:
+    by_name = {one.name: one for one in TABLES}
+    names = [name for key in keys for name in key]
+    return lambda engine: shapes.coded_counts(
+        table,
+        sizes(by_name[table], names),
+        keys=keys,
+        person=person,
+        collations=engine.collations(table),
+    )
+
+
+def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 100) -> Ask:
+    return lambda engine: shapes.matching(
+        table, columns, equal, collations=engine.collations(table), limit=limit
+    )
+
+
+def listed(table: str, *columns: str) -> Ask:
+    return lambda engine: shapes.dictionary(table, columns, engine.collations(table))
+
+
+EVERY = list(PEOPLE.columns)
+FIRST = {
+    "a text": ("name", "Ana"),
+    "a quote": ("name", "it's"),
+    "a backslash": ("name", "a\\b"),
+    "an emoji": ("name", "😀"),
+    "no value": ("name", None),
+    "the empty text": ('a "b"', ""),
+    "upper case only": ('a "b"', "X"),
+    "a negative number": ("it's", -1),
+    "a number that no float holds": ("it's", 9007199254740993),
+    "the least integer": ("it's", -9223372036854775808),
+    "a decimal": ("Größe", Decimal("1.5")),
+    "a large decimal": ("Größe", Decimal("123456789012.34")),
+    "a decimal with an exponent": ("Größe", Decimal("0E+3")),
+    "a leap day": ("order", date(2024, 2, 29)),
+    "the first day": ("order", date(1, 1, 1)),
+    "a time that summer time skips": ("seen at", datetime(2024, 3, 31, 2, 30)),
+    "a microsecond": ("seen at", datetime(2024, 3, 31, 2, 30, 0, 1)),
+    "a truth": ("back`tick", True),
+}
+
+SORTED: dict[str, Ask] = {
+    "row_count": lambda _: shapes.row_count("many"),
+    "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(*shapes.order_by(["number"], {})),
+    "row_count of an empty table": lambda _: shapes.row_count("empty"),
+    "distinct_count": lambda _: shapes.distinct_count("people", EVERY),
+    "distinct_count of one column": lambda _: shapes.distinct_count("words", ["word"]),
+    "missing_counts": lambda _: shapes.missing_counts("people", EVERY),
+    "missing_counts of an empty table": lambda _: shapes.missing_counts("empty", ["name", "age"]),
+    "dictionary of text": listed("words", "word"),
+    "dictionary of two columns": listed("many", "first", "number"),
+    "dictionary of an empty table": listed("empty", "name"),
+    **{f"dictionary of {name}": listed("people", name) for name in EVERY},
+    "coded_counts in one integer": coded("many", [["word", "age", "condition"]]),
+    "coded_counts in three integers": coded("many", [["word", "age"], ["dose"], ["condition"]]),
+    "coded_counts by person": coded("many", [["word"], ["age", "condition"]], "number"),
+    "coded_counts by person in two columns": coded("many", [["condition"]], "first", "number"),
+    "coded_counts of people themselves": coded("many", [["number"]], "number"),
+    "coded_counts of odd names": coded("people", [EVERY[:3], EVERY[3:]], "name"),
+    "coded_counts of a table named as an alias": coded("d0", [["t"], ["p"]], "t"),
+    "coded_counts of an empty table": coded("empty", [["name", "age"]], "name"),
+    "coded_counts of no columns": coded("people", [[]]),
+    **{f"matching {what}": found("people", EVERY, {name: value}) for what, (name, value) in FIRST.items()},
+    "matching all of them, NULL last": found("people", EVERY, {}),
+    "matching a few": found("many", ["number", "word"], {"condition": "flu", "dose": None}, limit=7),
+    "kinds_of_text": lambda _: shapes.kinds_of_text("looks", ["whole", "part", "mixed", "none"]),
+    "kinds_of_text of an empty table": lambda _: shapes.kinds_of_text("empty", ["name"]),
+    "column_facts": lambda _: shapes.column_facts("people", {name: str(kind) for name, kind in PEOPLE.columns.items()}),
+    "column_facts of tricky text": lambda _: shapes.column_facts("words", {"word": "text"}),
+    "column_facts of numbers as text": lambda _: shapes.column_facts("looks", dict.fromkeys(("whole", "part", "mixed"), "text")),
+    "column_facts of dates as text": lambda _: shapes.column_facts("written_dates", {"day": "text"}),
+    "column_facts of an empty table": lambda _: shapes.column_facts("empty", {"name": "text", "age": "integer"}),
+    "typed": lambda _: shapes.typed(
+        "looks", {"whole": "BIGINT", "part": "DECIMAL(38, 20)", "mixed": "TEXT", "none": "DATE"}
+    ).order_by(*shapes.order_by(["whole"], {})),
+    "literal": lambda _: exp.select(*(exp.alias_(shapes.literal(v), f"c{i}") for i, v in enumerate(TRICKY))),
+}
+
+UNSORTED: dict[str, Ask] = {
+    "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
+    "a view in SQL, in small letters": lambda _: parse_one("SELECT Name, COUNT(*) AS n FROM People GROUP BY Name"),
+}
+
+
+NUMBERS = (
+    "row_count",
+    "missing_counts of an empty table",
+    "coded_counts by person in two columns",
+    "coded_counts of an empty table",
+)
+
+
+def answer(engine: Engine, ask: Ask) -> Rows:
+    return list(engine.rows(ask(engine)))
+
+
+@pytest.mark.parametrize("case", SORTED)
+def test_every_engine_gives_the_same_rows_in_the_same_order(loaded: Engine, judge: Engine, case: str) -> None:
+    expected = answer(judge, SORTED[case])
+    assert answer(loaded, SORTED[case]) == expected
+    assert expected or "empty" in case
+
+
+@pytest.mark.parametrize("case", UNSORTED)
+def test_every_engine_gives_the_same_rows(loaded: Engine, judge: Engine, case: str) -> None:
+    assert Counter(answer(loaded, UNSORTED[case])) == Counter(answer(judge, UNSORTED[case]))
+
+
+@pytest.mark.parametrize("word", [word for word in TRICKY if not word.isascii() or not word.isalnum()])
+def test_every_text_finds_itself(loaded: Engine, word: str) -> None:
+    assert answer(loaded, found("words", ["word"], {"word": word})) == [(word,)]
+
+
+def test_text_is_sorted_by_code_point(loaded: Engine) -> None:
+    assert [row[0] for row in answer(loaded, listed("words", "word"))] == [*values(WORDS, "word"), None]
+
+
+def test_codes_are_positions_in_the_dictionary(loaded: Engine) -> None:
+    table, columns, person = many(), ("word", "condition"), ("first", "number")
+    place = {
+        name: {value: i for i, value in enumerate([*values(table, name), None])} for name in columns
+    }
+    people = {key: i for i, key in enumerate(values(table, *person))}
+    index = {name: i for i, name in enumerate(table.columns)}
+    expected: Counter[tuple[int, ...]] = Counter()
+    for row in table.rows or ():
+        word, condition, *who = (row[index[name]] for name in (*columns, *person))
+        if tuple(who) in people:
+            expected[place["word"][word], place["condition"][condition], people[tuple(who)]] += 1
+    arrays = loaded.numbers(coded("many", [["word"], ["condition"]], *person)(loaded))
+    assert list(zip(*(a.tolist() for a in arrays), strict=True)) == [(*key, n) for key, n in sorted(expected.items())]
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_numbers_are_the_rows_as_arrays(loaded: Engine, case: str) -> None:
+    query = SORTED[case](loaded)
+    arrays = loaded.numbers(query)
+    assert [str(array.dtype) for array in arrays] == ["int64"] * len(query.selects)
+    assert list(zip(*(array.tolist() for array in arrays), strict=True)) == answer(loaded, SORTED[case])
+
+
+def test_numbers_refuse_what_is_missing(loaded: Engine) -> None:
+    with pytest.raises(Exception, match="answered with something else"):
+        loaded.numbers(shapes.distinct_rows("people", ["it's"]))
+
+
+def test_columns_have_the_same_types(loaded: Engine, judge: Engine) -> None:
+    for table in TABLES:
+        assert loaded.columns(table.name) == judge.columns(table.name)
+    assert loaded.columns(EMPTY.name) == {"name": "text", "age": "integer"}
+
+
+def test_every_public_shape_has_a_case(judge: Engine) -> None:
+    public = {name for name, _ in inspect.getmembers(shapes, inspect.isfunction) if not name.startswith("_")}
+    public = {name for name in public if getattr(shapes, name).__module__ == shapes.__name__}
+    called: set[str] = set()
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename == shapes.__file__:
+            called.add(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        for ask in (*SORTED.values(), *UNSORTED.values()):
+            judge.sql(ask(judge))
+        # A table that is read through other SQL and one that is made from values.
+        judge.attach(Table("times", columns={"x": None}, rows=((0.5,),)))
+        judge.sql(shapes.read_through(shapes.row_count("t"), {"t": shapes.reading("t", {"x": "{c}"}, "duckdb")}))
+    finally:
+        sys.setprofile(before)
+    assert public - called == set(), "add a case for each of these to SORTED or UNSORTED"
+
+
+def test_dates_are_told_from_what_only_looks_like_them(loaded: Engine) -> None:
+    rows, values, different, shortest, longest, digits, numbers, dates = answer(loaded, SORTED["column_facts of dates as text"])[0]
+    assert (rows, values, different, shortest, longest) == (12, 11, 11, 8, 25)
+    assert (digits, numbers, dates) == (1, 1, 6)
