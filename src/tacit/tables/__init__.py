@@ -1,0 +1,1 @@
+"""Tables as counts: distinct combinations, hierarchies, groups."""
