@@ -1,0 +1,1 @@
+"""One module per privacy definition: its words, its check, its witness; and their registry."""

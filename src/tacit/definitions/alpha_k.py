@@ -1,0 +1,112 @@
+"""(alpha,k)-anonymity: is any sensitive value too frequent in a group? (Wong, Li, Fu and Wang 2006)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.neighbourhood import NeighbourhoodDefinition, largest_share
+from tacit.definitions.parameters import number, whole
+from tacit.definitions.words import people
+from tacit.definitions.worst_group import (
+    Finding,
+    Requirement,
+    at_most,
+    number_of,
+    short,
+    smallest_group,
+)
+from tacit.model.numbers import plain
+from tacit.tables.distances import Discrete
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+from tacit.tables.neighbours import Balls
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaK(NeighbourhoodDefinition):
+    """Every group has at least `k` people, and no sensitive value has a share above `alpha` in it.
+
+    A neighbourhood of equal values: the discrete distance with epsilon 0.
+
+    >>> AlphaK(alpha="1/2", k=4).label
+    '(alpha=0.5, k=4)-anonymity'
+    >>> AlphaK(alpha=2, k=4)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: alpha=2 is no share. Use 0 < alpha <= 1.
+    """
+
+    alpha: Any
+    k: int
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "alpha-k"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="which row is whose, and each person's value",
+        against="who knows everybody's quasi-identifiers",
+        measured="how many people, and how frequent a value is among them",
+        risks=("singling out", "inference"),
+        disclosures=("identity", "attribute"),
+    )
+
+    def __post_init__(self) -> None:
+        NeighbourhoodDefinition.__post_init__(self)
+        object.__setattr__(
+            self, "alpha", number("alpha", self.alpha, above=0, most=1, because="is no share")
+        )
+        object.__setattr__(self, "k", whole("k", self.k, least=1))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"(alpha={plain(self.alpha)}, k={self.k})-anonymity"
+
+    @property
+    def radius(self) -> Fraction:
+        """Only equal values are near."""
+        return Fraction(0)
+
+    def distance(self, question: MicrodataQuestion, column: str) -> Discrete:
+        """Values are equal or not."""
+        return Discrete(len(question.base.dictionaries[column]))
+
+    def requirements(self, groups: Groups, balls: Balls) -> tuple[Requirement, ...]:
+        """The share of the most frequent value, and the size of the group."""
+        return (
+            at_most("alpha", largest_share(balls), self.alpha),
+            number_of("k", groups.sizes, self.k, narrows=True),
+        )
+
+    def required(self) -> dict[str, Any]:
+        """The parameters that count."""
+        return {"alpha": self.alpha, "k": self.k}
+
+    def measure(self, column: str) -> str:
+        """How much learning is too much, in words."""
+        return f"the share of a group that has one {column}"
+
+    def notes(self, finding: Finding) -> list[str]:
+        """What a reader of the verdict should be warned of."""
+        return ["every release meets alpha=1 with k=1"] if (self.alpha, self.k) == (1, 1) else []
+
+    def because(self, finding: Finding, broken: Requirement | None) -> str:
+        """What was found, without naming anybody."""
+        share, size = finding.requirements
+        top = short(Fraction(share.measured()), up=True)
+        if broken is None:
+            return (
+                f"at most {top} of a group have one {finding.column}, and {smallest_group(finding)}"
+            )
+        if broken is share and share.measured() == 1:
+            return f"everybody in a group has the same {finding.column}, at most {plain(self.alpha)} allowed"
+        if broken is share:
+            return (
+                f"{top} of a group have one {finding.column}, at most {plain(self.alpha)} allowed"
+            )
+        return f"a group of {people(int(size.measured()))}, {self.k} required"

@@ -1,0 +1,94 @@
+"""(epsilon,m)-anonymity: do too many numbers of a group lie close together? (Li, Tao and Xiao 2008)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.neighbourhood import NeighbourhoodDefinition, largest_share
+from tacit.definitions.parameters import number
+from tacit.definitions.worst_group import Finding, Requirement, at_least, short
+from tacit.model.numbers import plain
+from tacit.tables.distances import Numeric, numeric
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+from tacit.tables.neighbours import Balls
+from tacit.tables.ratios import Ratios
+
+
+@dataclass(frozen=True, slots=True)
+class EpsM(NeighbourhoodDefinition):
+    """Around every value of a group at most 1/`m` of its people lie within `epsilon`.
+
+    The neighbourhood of numbers: |x - y| <= epsilon, both ends counting.
+
+    >>> EpsM(epsilon=1000, m=2).label
+    '(epsilon=1000, m=2)-anonymity'
+    >>> EpsM(epsilon=-1, m=2)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: epsilon=-1 is no distance. Use epsilon >= 0.
+    """
+
+    epsilon: Any
+    m: Any
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "eps-m"
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="each person's number, up to epsilon",
+        against="who knows everybody's quasi-identifiers",
+        measured="how many of a group are close to a number",
+        risks=("inference",),
+        disclosures=("attribute",),
+    )
+
+    def __post_init__(self) -> None:
+        NeighbourhoodDefinition.__post_init__(self)
+        epsilon = number("epsilon", self.epsilon, least=0, because="is no distance")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "m", number("m", self.m, least=1))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"(epsilon={plain(self.epsilon)}, m={plain(self.m)})-anonymity"
+
+    @property
+    def radius(self) -> Fraction:
+        """How far a near value may be."""
+        return Fraction(self.epsilon)
+
+    def distance(self, question: MicrodataQuestion, column: str) -> Numeric:
+        """The difference of numbers, whatever else the table declares."""
+        return numeric(column, question.base.dictionaries[column])
+
+    def requirements(self, groups: Groups, balls: Balls) -> tuple[Requirement, ...]:
+        """How many times the largest ball goes into the group."""
+        share = largest_share(balls)
+        return (at_least("m", Ratios(share.bottoms, share.tops), self.m),)
+
+    def required(self) -> dict[str, Any]:
+        """The parameters that count."""
+        return {"epsilon": self.epsilon, "m": self.m}
+
+    def measure(self, column: str) -> str:
+        """How much learning is too much, in words."""
+        return f"the share of a group whose {column} is within {plain(self.epsilon)} of one value"
+
+    def notes(self, finding: Finding) -> list[str]:
+        """What a reader of the verdict should be warned of."""
+        return ["every release meets m=1"] if self.m == 1 else []
+
+    def because(self, finding: Finding, broken: Requirement | None) -> str:
+        """What was found, without naming anybody."""
+        share = short(1 / Fraction(finding.requirements[0].measured()), up=True)
+        near = f"within {plain(self.epsilon)} of one {finding.column}"
+        if broken is None:
+            return f"at most {share} of a group lies {near}"
+        return f"{share} of a group lies {near}, at most {plain(1 / self.m)} allowed"

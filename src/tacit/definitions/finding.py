@@ -1,0 +1,111 @@
+"""The worst belief of a case, told: who it is about, what one has to know, and the evidence for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.definitions.adversaries import Adversary
+from tacit.definitions.background import denying
+from tacit.definitions.crowd import Crowd
+from tacit.definitions.disclosure import Worst
+from tacit.definitions.predicates import Predicate
+from tacit.definitions.prior import Fitted, Prior
+from tacit.definitions.words import again, known_facts, listed, name_of, saying
+from tacit.model.numbers import percent
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kind of adversary facing one release: what they believed before, and all there is to ask."""
+
+    question: MicrodataQuestion
+    groups: Groups
+    adversary: Adversary
+    prior: Fitted
+    predicates: list[Predicate]
+    crowd: Crowd
+
+    @property
+    def column(self) -> str:
+        """The sensitive column."""
+        return str(self.groups.sensitive)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The worst belief in a case, and somebody it is about."""
+
+    case: Case
+    worst: Worst
+    person: Person
+
+    def personal(self) -> dict[str, Any]:
+        """As evidence for the owner: who, what is believed, and by whom."""
+        case, belief = self.case, self.worst.belief
+        group, named = int(case.crowd.group[self.worst.kind]), case.prior.domain
+        believed = [named[s] for s in sorted(self.worst.predicate.codes)]
+        units = case.crowd.target(self.worst.kind).units or {}
+        told = {
+            "values": case.groups.label(group),
+            "counts": case.groups.cells(group),
+            "person": dict(self.person.identity),
+            "known": dict(self.person.known),
+            "value": believed[0] if len(believed) == 1 else believed,
+            "claim": self.worst.predicate.said,
+            "before": belief.before,
+            "after": belief.after,
+        }
+        known = {
+            "negated": [named[s] for s in belief.knowledge.negated],
+            "known_people": {named[s]: number for s, number in belief.knowledge.known.items()},
+            "likelier": {named[s]: units[s] for s in sorted(units)},
+        }
+        return told | {name: value for name, value in known.items() if value}
+
+    def attack(self) -> str:
+        """The story of a breach."""
+        belief, prior = self.worst.belief, self.case.adversary.prior
+        believed = f"believed {prior.file} and " if isinstance(prior, Prior) else ""
+        known = [f"that {name_of(self.person)} {known_facts(self.person.known)}", *self.facts()]
+        sure = f"believes with {'only ' * (belief.after < belief.before)}{percent(belief.after)}"
+        if belief.after in (0, 1):
+            sure = "knows" if belief.after else "can rule out"
+        return (
+            f"Anyone who {believed}knows {listed(known)} now {sure} that {again(self.person)} "
+            f"{self.worst.predicate.said}. Belief {percent(belief.before)} -> {percent(belief.after)}."
+        )
+
+    def remainder(self) -> str:
+        """What is still learned where nothing is breached."""
+        belief, facts = self.worst.belief, self.facts()
+        whom = f" for anyone who knows {listed(facts)}" if facts else ""
+        return (
+            f"Still learned: {name_of(self.person)} {self.worst.predicate.said}, "
+            f"{percent(belief.before)} -> {percent(belief.after)}{whom}; nothing worse."
+        )
+
+    def facts(self) -> list[str]:
+        """What one has to know beside quasi-identifiers and prior."""
+        column, named = self.case.column, self.case.prior.domain
+        knowledge = self.worst.belief.knowledge
+        denied = [
+            f"that {again(self.person)} {denying(column, named[s])}" for s in knowledge.negated
+        ]
+        return denied + [
+            f"{number} other{'s' * (number > 1)} of the group who {saying(column, named[s])}"
+            for s, number in knowledge.known.items()
+        ]
+
+
+def find(case: Case, worst: Worst) -> Finding:
+    """Look for somebody about whom the worst belief is; if possible about whom it is right."""
+    base, wanted = case.groups.base, worst.predicate.codes
+    if worst.belief.after < worst.belief.before:
+        wanted = frozenset(range(len(case.prior.domain))) - wanted
+    row = case.crowd.row(worst.kind, wanted)
+    known = {name: base.value(name, row) for name in case.question.quasi}
+    value = base.value(case.column, row)
+    return Finding(case, worst, case.question.somebody(known, case.column, value))

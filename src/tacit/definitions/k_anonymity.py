@@ -1,0 +1,102 @@
+"""k-anonymity: can anyone be narrowed down to fewer than k people? (Samarati 2001, Sweeney 2002)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacit.definitions.base import Place
+from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts
+from tacit.definitions.parameters import whole
+from tacit.definitions.words import again, known_facts, name_of, people
+from tacit.model.verdict import Certificate, Verdict, Witness
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity(MicrodataDefinition):
+    """Every combination of quasi-identifiers that occurs is shared by at least `k` people.
+
+    Dissertation, Definition 3.2. One pass over the groups.
+
+    >>> KAnonymity(k=1)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: k=1 protects nobody: a group of one person passes. Use k >= 2.
+    """
+
+    k: int
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = True
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = False
+    place: ClassVar[Place] = Place(
+        protects="which row is whose",
+        against="who knows everybody's quasi-identifiers",
+        measured="how many people somebody can be narrowed down to",
+        risks=("singling out",),
+        disclosures=("identity",),
+    )
+
+    def __post_init__(self) -> None:
+        MicrodataDefinition.__post_init__(self)
+        whole("k", self.k, least=2, because="protects nobody: a group of one person passes")
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"{self.k}-anonymity"
+
+    def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Look for the smallest group."""
+        groups = question.groups(missing=self.missing)
+        smallest = int(np.argmin(groups.sizes))
+        k = int(groups.sizes[smallest])
+        said = self.said(
+            question,
+            protects="which row belongs to whom",
+            measure="how many people somebody can be narrowed down to",
+            measured={"k": k},
+            required={"k": self.k},
+        )
+        if k >= self.k:
+            facts = {"groups": len(groups), "smallest": k, "people": question.people}
+            return Verdict(
+                status="holds",
+                because=f"the smallest group has {people(k)}",
+                evidence=Certificate("groups", facts),
+                vacuous=not question.quasi,
+                **said,
+            )
+        return Verdict(
+            status="breached",
+            because=f"a group of {people(k)}, {self.k} required",
+            **self._breach(question, groups, smallest),
+            **said,
+        )
+
+    def _breach(self, question: MicrodataQuestion, groups: Groups, smallest: int) -> dict[str, Any]:
+        facts = group_facts(question, groups, smallest, groups.sizes < self.k)
+        person = question.person(groups, smallest)
+        name, k = again(person), facts["size"]
+        several = question.people < question.rows
+        alone = f"knows which {'rows are' if several else 'row is'} {name}'s"
+        found = alone if k == 1 else f"can narrow {name} down to {people(k)}"
+        return {
+            "evidence": Witness(
+                "group",
+                facts,
+                {
+                    "values": groups.label(smallest),
+                    "counts": groups.cells(smallest) if groups.sensitive else {},
+                    "person": dict(person.identity),
+                    "known": dict(person.known),
+                },
+            ),
+            "story": f"Anyone who knows that {name_of(person)} {known_facts(person.known)} {found}. {exposed(facts, self.label)}",
+        }

@@ -1,0 +1,120 @@
+"""(k,e)-anonymity: are the numbers of a group different and far apart? (Zhang, Koudas, Srivastava, Yu 2007)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.numbers import Line, between, line_of
+from tacit.definitions.parameters import number, whole
+from tacit.definitions.words import listed, plural, saying
+from tacit.definitions.worst_group import (
+    Claimed,
+    Finding,
+    Requirement,
+    WorstGroup,
+    at_least,
+    claimed,
+    number_of,
+    short,
+)
+from tacit.model.numbers import plain
+from tacit.tables.groups import Groups
+from tacit.tables.hierarchy import value_text
+from tacit.tables.microdata import MicrodataQuestion, Missing
+from tacit.tables.neighbours import cells_of
+
+SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KE(WorstGroup):
+    """Every group has at least `k` different numbers, the greatest at least `e` above the least.
+
+    >>> KE(k=3, e=5000).label
+    '(k=3, e=5000)-anonymity'
+    >>> KE(k=0, e=5000)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: k=0 is out of range. Use k >= 1.
+    """
+
+    k: int
+    e: Any
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "k-e"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = True
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="each person's number",
+        against="who knows everybody's quasi-identifiers",
+        measured="how many numbers, and how far apart",
+        risks=("singling out", "inference"),
+        disclosures=("identity", "attribute"),
+    )
+
+    def __post_init__(self) -> None:
+        WorstGroup.__post_init__(self)
+        object.__setattr__(self, "k", whole("k", self.k, least=1))
+        object.__setattr__(self, "e", number("e", self.e, least=0, because="is no width"))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"(k={self.k}, e={plain(self.e)})-anonymity"
+
+    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+        """Count the values of every group, and look at its least and greatest."""
+        cells = cells_of(groups)
+        line = line_of(question, groups)
+        requirements = (
+            number_of("k", line.different(cells), self.k),
+            at_least("e", line.widths(cells), self.e),
+        )
+        return Finding(question, groups, cells, requirements, line)
+
+    def required(self) -> dict[str, Any]:
+        """The parameters that count."""
+        return {"k": self.k, "e": self.e}
+
+    def measure(self, column: str) -> str:
+        """How much learning is too much, in words."""
+        return f"how many values of {column} a group has, and how far apart they are"
+
+    def notes(self, finding: Finding) -> list[str]:
+        """What a reader of the verdict should be warned of."""
+        return ["every release meets k=1 with e=0"] if (self.k, self.e) == (1, 0) else []
+
+    def because(self, finding: Finding, broken: Requirement | None) -> str:
+        """What was found, without naming anybody."""
+        values, width = finding.requirements
+        number, wide = (
+            plural(finding.column, int(values.measured())),
+            short(Fraction(width.measured()), up=False),
+        )
+        if broken is None:
+            return f"at least {number} in every group, {wide} or more apart"
+        if broken is values:
+            return f"a group with {number}, {self.k} required"
+        return f"a group whose {finding.column} is known to within {wide}, {plain(self.e)} required"
+
+    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+        """Somebody's value is one of a few, or lies between the least and the greatest."""
+        line: Line = finding.kept
+        counts = finding.people_with(number)
+        low, high = line.least(counts), line.greatest(counts)
+        if requirement.name == "k":
+            some = [value_text(value) for value in sorted(counts, key=line.place)][:SHOWN]
+            more = len(counts) - len(some)
+            words = saying(
+                finding.column, listed([*some, *([f"{more} more"] if more else [])], "or")
+            )
+            return claimed(finding, number, counts, words, range=[low, high])
+        words = saying(finding.column, between(low, high))
+        return claimed(
+            finding, number, counts, words, table=line.within(low, high), range=[low, high]
+        )

@@ -1,0 +1,87 @@
+"""(rho1,rho2)-privacy: does anybody's belief move from below rho1 to above rho2? (dissertation 3.3)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from tacit.definitions.adversaries import Adversary, with_prior
+from tacit.definitions.base import Place
+from tacit.definitions.measures import Upward
+from tacit.definitions.microdata import MicrodataDefinition
+from tacit.definitions.prior import Prior, Rows
+from tacit.definitions.semantic import Semantic
+from tacit.definitions.semantic_keys import read_file, read_upward
+from tacit.model.verdict import Verdict
+from tacit.tables.microdata import MicrodataQuestion, Missing
+
+
+@dataclass(frozen=True, slots=True)
+class Rho1Rho2(MicrodataDefinition):
+    """No Bayes-optimal belief in a value, or in its opposite, moves from below `rho1` to above `rho2`.
+
+    `prior` is f(q, s), the distribution of quasi-identifiers and value that is believed before the
+    release; without it, how frequent each value is in the whole table. The belief after the release
+    is that of Theorem 3.1. Dissertation, Definition 3.6. A preset of `Semantic`.
+
+    >>> Rho1Rho2(rho1="0.31", rho2="0.58").label
+    '(0.31,0.58)-privacy'
+    >>> Rho1Rho2(rho1=0.5, rho2=1)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: rho2=1 protects nobody: no belief is above it. Use 0 < rho1 < rho2 < 1.
+    """
+
+    rho1: Any
+    rho2: Any
+    prior: Prior | str | None = None
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "rho1-rho2"
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="each person's value, and its opposite",
+        against="who knows that a person is in the table, how they look, and a prior",
+        measured="how far a belief moves",
+        risks=("inference",),
+        disclosures=("attribute",),
+    )
+
+    def __post_init__(self) -> None:
+        MicrodataDefinition.__post_init__(self)
+        measure = read_upward(self.rho1, self.rho2)
+        object.__setattr__(self, "rho1", measure.rho1)
+        object.__setattr__(self, "rho2", measure.rho2)
+        if self.prior is not None:
+            object.__setattr__(self, "prior", read_file(self.prior, "prior"))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return Upward(self.rho1, self.rho2).label
+
+    def with_files(self, read: Callable[[str], Rows]) -> Rho1Rho2:
+        """The same definition with the prior read."""
+        return replace(self, prior=with_prior(Adversary(prior=self.prior), read).prior)
+
+    def is_monotone_for(self, question: MicrodataQuestion) -> bool:
+        """Yes, unless the prior tells people apart (Theorem 3.2)."""
+        return self._semantic().is_monotone_for(question)
+
+    def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Look for the greatest belief that was below rho1 before."""
+        verdict = self._semantic().check(question, sensitive=sensitive)
+        required = {
+            key: value
+            for key, value in verdict.required.items()
+            if key not in ("protect", "against")
+        }
+        required |= verdict.required["against"]
+        return replace(verdict, check=self.check_name, required=required)
+
+    def _semantic(self) -> Semantic:
+        adversary = Adversary(prior=self.prior)
+        return Semantic(Upward(self.rho1, self.rho2), against=adversary, missing=self.missing)

@@ -1,0 +1,182 @@
+"""Re-identification risk: how likely is it that a row is pinned to the right person?
+
+The three attackers of the field (Elliot and Dale 1999; El Emam 2013, chapter 16). Risk is about whose
+row it is, not about what the row says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from tacit.definitions.base import Place
+from tacit.definitions.microdata import MicrodataDefinition
+from tacit.definitions.parameters import number
+from tacit.definitions.words import everybodys, known_facts, name_of, people
+from tacit.errors import ParameterError
+from tacit.model.numbers import percent, plain
+from tacit.model.verdict import Assumption, Certificate, Verdict, Witness
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+
+if TYPE_CHECKING:
+    Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+Attacker = Literal["prosecutor", "journalist", "marketer"]
+MEASURES = {
+    "prosecutor": "the chance to find the row of somebody who is known to be in the table",
+    "journalist": "the chance to find the person of the population behind some row",
+    "marketer": "the share of people who are found by guessing for everybody",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Risk(MicrodataDefinition):
+    """Re-identification risk is `at_most` so much, for one of three attackers.
+
+    `prosecutor` knows that the target is in the table: one over the size of the group, for the
+    person worst off. `journalist` wants to find anybody, and does not know who of the `population`
+    (another table of the plan) is in the table: one over the population's group. `marketer` guesses
+    for everybody: the expected share of right guesses.
+
+    >>> Risk(at_most="1/5").label
+    'prosecutor risk at most 0.2'
+    """
+
+    at_most: Any
+    attacker: Attacker = "prosecutor"
+    population: str | None = None
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "risk"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = False
+    place: ClassVar[Place] = Place(
+        protects="which row is whose",
+        against="a prosecutor, a journalist or a marketer",
+        measured="the chance to find the right row",
+        risks=("singling out",),
+        disclosures=("identity",),
+    )
+
+    def __post_init__(self) -> None:
+        MicrodataDefinition.__post_init__(self)
+        object.__setattr__(self, "at_most", number("at-most", self.at_most, above=0, most=1))
+        if self.attacker not in MEASURES:
+            raise ParameterError(
+                f"there is no attacker {self.attacker!r}.",
+                parameter="attacker",
+                hint="Use prosecutor, journalist or marketer.",
+            )
+        if self.attacker == "journalist" and self.population is None:
+            raise ParameterError(
+                "a journalist searches a population.",
+                parameter="attacker",
+                hint="Name the table that has it, with the same quasi-identifiers: population: TABLE",
+            )
+        if self.attacker == "prosecutor" and self.population is not None:
+            raise ParameterError(
+                "a prosecutor knows who is in the table and needs no population.",
+                parameter="population",
+                hint="Leave it out, or use attacker: journalist or marketer.",
+            )
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"{self.attacker} risk at most {plain(self.at_most)}"
+
+    def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Compute the risk of every group."""
+        groups = question.groups(missing=self.missing)
+        hidden_in = groups.sizes if self.population is None else question.population(self.population, groups)
+        worst = int(np.argmin(hidden_in))
+        risk = Fraction(1, int(hidden_in[worst]))
+        if self.attacker == "marketer":
+            risk = expected_share(groups.sizes, hidden_in)
+        said = self.said(
+            question,
+            protects="which row belongs to whom",
+            measure=MEASURES[self.attacker],
+            measured={"risk": risk},
+            required={"risk": self.at_most, "attacker": self.attacker},
+            assumptions=(IN_THE_TABLE,) if self.population is None else (POPULATION,),
+        )
+        if self.population is not None:
+            said["against"] = f"anyone who knows {everybodys(question.quasi)}, and searches the population"
+        facts = self._facts(question, groups, hidden_in)
+        if risk <= self.at_most:
+            because = f"risk {in_words(risk)}"
+            return Verdict(status="holds", because=because, evidence=Certificate("groups", facts), **said)
+        facts["size"] = int(hidden_in[worst])
+        return self._breached(question, groups, worst, risk, facts, said)
+
+    def _facts(self, question: MicrodataQuestion, groups: Groups, hidden_in: Integers) -> dict[str, Any]:
+        return {
+            "groups": len(groups),
+            "people": question.people,
+            "uniques": int((hidden_in == 1).sum()),
+            "average_risk": expected_share(groups.sizes, hidden_in),
+        }
+
+    def _breached(
+        self,
+        question: MicrodataQuestion,
+        groups: Groups,
+        worst: int,
+        risk: Fraction,
+        facts: dict[str, Any],
+        said: dict[str, Any],
+    ) -> Verdict:
+        person = question.person(groups, worst)
+        name = name_of(person)
+        where = "the table" if self.population is None else "the population"
+        return Verdict(
+            status="breached",
+            because=f"risk {in_words(risk)}, at most {plain(self.at_most)} allowed; "
+            f"{facts['uniques']:,} unique in {where}",
+            evidence=Witness(
+                "group",
+                facts,
+                {"values": groups.label(worst), "person": dict(person.identity), "known": dict(person.known)},
+            ),
+            story=f"The easiest to find is {name}, who {known_facts(person.known)}: "
+            f"one of {people(facts['size'])} of {where} who look like that.",
+            **said,
+        )
+
+
+IN_THE_TABLE = Assumption("known-to-be-in", "the attacker knows who is in the table", "cannot")
+POPULATION = Assumption("population", "the population table lists everybody who could be in the table", "cannot")
+
+
+def expected_share(sizes: Integers, hidden_in: Integers) -> Fraction:
+    """The expected share of right guesses: the mean over people of one over what hides them.
+
+    Equal pairs of sizes are added at once, so the exact sum stays cheap.
+
+    >>> expected_share(np.array([2, 2, 4]), np.array([2, 2, 4]))
+    Fraction(3, 8)
+    """
+    pairs, times = np.unique(np.stack((sizes, hidden_in)), axis=1, return_counts=True)
+    return sum(
+        (
+            Fraction(size * number, hidden)
+            for size, hidden, number in zip(pairs[0].tolist(), pairs[1].tolist(), times.tolist(), strict=True)
+        ),
+        Fraction(0),
+    ) / int(sizes.sum())
+
+
+def in_words(risk: Fraction) -> str:
+    """A risk as a person reads it.
+
+    >>> in_words(Fraction(1, 4)), in_words(Fraction(167399801, 2539555200))
+    ('1/4 (25 %)', '7 %')
+    """
+    return f"{risk} ({percent(risk)})" if risk.denominator < 10_000 else percent(risk)

@@ -1,0 +1,300 @@
+"""Semantic definitions: what is protected, against whom, measured how? (dissertation 3.7)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tacit.definitions.adversaries import Adversary, with_prior
+from tacit.definitions.base import Place
+from tacit.definitions.beliefs import number_of_choices
+from tacit.definitions.c_k_safety import CKSafety
+from tacit.definitions.crowd import crowd
+from tacit.definitions.disclosure import Secrets, Worst, worst
+from tacit.definitions.finding import Case, find
+from tacit.definitions.measures import Positive
+from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts
+from tacit.definitions.predicates import Protect
+from tacit.definitions.prior import Prior, Rows
+from tacit.definitions.semantic_keys import read_adversaries, read_measures, read_protect
+from tacit.definitions.words import listed
+from tacit.errors import DataError
+from tacit.model.verdict import Certificate, Reason, Verdict, Witness
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+
+EVERY_VALUE = Protect()
+MOST_BELIEFS = 5_000_000  # some minutes of exact arithmetic
+WORST_FIRST = ("breached", "undecided", "holds")
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic(MicrodataDefinition):
+    """No adversary of a kind learns too much about any secret: three values make the definition.
+
+    `protect` says which statements about a person's value are secret, `against` what the other side
+    may know, `measure` how much they may learn; all as a plan writes them. Decided by counting the
+    possible worlds of every group, in exact numbers. Dissertation, section 3.7 and Definition 3.12.
+
+    >>> Semantic(measure={"positive": "3/4"}, against={"negations": 1}).label
+    'belief below 75 %'
+    >>> Semantic(measure={"positive": 2})
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: positive=2 is no limit: no belief is below 0 or above 1. Use 0 < positive <= 1.
+    """
+
+    measure: Any
+    against: Any = ()
+    protect: Any = EVERY_VALUE
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "semantic"
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="statements about each person's value: values, sets, ranges, neighbourhoods",
+        against="negations, known people, implications, priors",
+        measured="how sure somebody can become, or how far a belief moves",
+        risks=("inference",),
+        disclosures=("attribute",),
+    )
+
+    def __post_init__(self) -> None:
+        MicrodataDefinition.__post_init__(self)
+        object.__setattr__(self, "protect", read_protect(self.protect))
+        object.__setattr__(self, "against", read_adversaries(self.against))
+        object.__setattr__(self, "measure", read_measures(self.measure))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return listed([measure.label for measure in self.measure])
+
+    def with_files(self, read: Callable[[str], Rows]) -> Semantic:
+        """The same definition with the priors that it names read."""
+        return replace(self, against=tuple(with_prior(one, read) for one in self.against))
+
+    def is_monotone_for(self, question: MicrodataQuestion) -> bool:
+        """Yes, unless a prior tells people apart (Theorem 3.2): the belief in a merged group lies between."""
+        apart = any(
+            one.prior.tells_apart if isinstance(one.prior, Prior) else one.prior is not None
+            for one in self.against
+        )
+        return not apart and question.base.persons is None and self.missing != "match-any"
+
+    def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Look for the worst belief by every measure and of every kind of adversary."""
+        column = one_column(question, sensitive)
+        verdicts = [
+            self._with_implications(question, column, adversary)
+            for adversary in self.against
+            if adversary.implications
+        ]
+        others = tuple(adversary for adversary in self.against if not adversary.implications)
+        if others:
+            verdicts.append(replace(self, against=others)._counted(question, column))
+        verdict = min(verdicts, key=lambda one: WORST_FIRST.index(one.status))
+        return replace(verdict, required=self._required()) if len(self.against) > 1 else verdict
+
+    def _with_implications(
+        self, question: MicrodataQuestion, column: str, adversary: Adversary
+    ) -> Verdict:
+        """Implications are the business of (c,k)-safety, as far as that goes."""
+        limit = self.measure[0]
+        one = replace(self, against=(adversary,))
+        if (
+            adversary != Adversary(implications=adversary.implications)
+            or self.protect != EVERY_VALUE
+            or len(self.measure) > 1
+            or not isinstance(limit, Positive)
+        ):
+            groups = question.groups(column, self.missing)
+            reason = Reason(
+                "implications",
+                "Implications are counted where every value is secret, the measure is positive, and "
+                "nothing else is known.",
+            )
+            said = one._said(question, groups, ())
+            return Verdict(
+                status="undecided", because="this cannot be counted", evidence=reason, **said
+            )
+        definition = CKSafety(c=limit.c, k=adversary.implications, missing=self.missing)
+        verdict = definition.check(question, sensitive=column)
+        measured = {"positive": verdict.measured["belief"]} if verdict.measured else {}
+        return replace(
+            verdict,
+            check=self.check_name,
+            label=self.label,
+            measured=measured,
+            required=one._required(),
+        )
+
+    def _counted(self, question: MicrodataQuestion, column: str) -> Verdict:
+        """The verdict about adversaries who know no implications."""
+        groups = question.groups(column, self.missing)
+        cases = [self._case(question, groups, adversary) for adversary in self.against]
+        said = self._said(question, groups, cases)
+        reason = next((why for case in cases if (why := self._undecidable(case))), None)
+        if reason is not None:
+            because = "this cannot be counted"
+            return Verdict(status="undecided", because=because, evidence=reason, **said)
+        found = [
+            (case, one)
+            for measure in self.measure
+            for case in cases
+            if (one := worst(case.crowd, case.predicates, case.adversary, measure))
+        ]
+        said["measured"] = self._measured([one for _, one in found])
+        for case, one in found:
+            if one.is_breach:
+                return self._breached(case, one, said)
+        return self._holds(question, groups, found, said)
+
+    def _case(self, question: MicrodataQuestion, groups: Groups, adversary: Adversary) -> Case:
+        column = str(groups.sensitive)
+        prior = adversary.fitted(question, column)
+        predicates = self.protect.predicates(column, prior.domain)
+        return Case(question, groups, adversary, prior, predicates, crowd(groups, prior))
+
+    def _undecidable(self, case: Case) -> Reason | None:
+        """Why a question cannot be decided by counting the worlds of each group, if so."""
+        if case.groups.several and not self._is_majorized(case):
+            return Reason(
+                "several-values",
+                f"Some people have several values of {case.column} in a group, and beliefs are about one "
+                "value each. Keep one row for each person, or leave person: out to judge rows.",
+            )
+        base, columns = case.question.base, case.prior.columns
+        if self.missing == "match-any" and any(base.missing(name) for name in columns):
+            return Reason(
+                "missing-in-prior",
+                "A missing value that matches any other has no probability before the release. "
+                "Use missing: own-group, and give missing values a line in the prior.",
+            )
+        if (number := self._beliefs(case)) > MOST_BELIEFS:
+            return Reason(
+                "too-many-beliefs",
+                f"{number:,} beliefs would have to be compared one by one. Allow fewer negations, or "
+                "protect fewer values.",
+            )
+        return None
+
+    def _is_majorized(self, case: Case) -> bool:
+        """With the most concentrated counts every single value is at least as likely as with any others."""
+        return (
+            all(isinstance(measure, Positive) for measure in self.measure)
+            and self.protect == EVERY_VALUE
+            and not case.prior.columns
+        )
+
+    def _beliefs(self, case: Case) -> int:
+        """How many beliefs have to be compared one by one."""
+        choices = number_of_choices(len(case.prior.domain), case.adversary.negations)
+        asked = len(case.crowd) * len(case.predicates)
+        slow = (
+            measure
+            for measure in self.measure
+            if not Secrets(case.predicates, case.adversary, measure).are_simple(case.crowd)
+        )
+        return sum(asked * (choices if measure.compares else 1) for measure in slow)
+
+    def _said(
+        self, question: MicrodataQuestion, groups: Groups, cases: list[Case] | tuple[()]
+    ) -> dict[str, Any]:
+        column = str(groups.sensitive)
+        compares = any(measure.compares for measure in self.measure)
+        assumptions = [
+            one
+            for adversary in self.against
+            for one in adversary.assumptions(question, compares=compares)
+        ]
+        said = self.said(
+            question,
+            protects=self.protect.said(column),
+            measure="how far a belief may move" if compares else "how sure they may become",
+            measured={},
+            required={},
+            assumptions=tuple(dict.fromkeys(assumptions)),
+            several=groups.several,
+        )
+        domain = dict.fromkeys(value for case in cases for value in case.prior.domain)
+        return said | {
+            "against": ", or ".join(one.said(question, column) for one in self.against),
+            "required": self._required(),
+            "warnings": (*said["warnings"], *(self.protect.absent([*domain]) if cases else ())),
+        }
+
+    def _required(self) -> dict[str, Any]:
+        """The three values, as a plan writes them."""
+        against = [adversary.required() for adversary in self.against]
+        required: dict[str, Any] = {}
+        for measure in self.measure:
+            required |= measure.required()
+        required |= {"protect": self.protect.required()}
+        required |= {"against": against[0] if len(against) == 1 else against}
+        return required | ({"missing": self.missing} if self.missing != "own-group" else {})
+
+    def _measured(self, found: list[Worst]) -> dict[str, Any]:
+        """The worst score by every measure."""
+        scores: dict[str, Any] = {}
+        for measure in self.measure:
+            own = [one.score for one in found if one.measure == measure]
+            scores |= measure.measured(max(own, default=Fraction(0)))
+        return scores
+
+    def _holds(
+        self,
+        question: MicrodataQuestion,
+        groups: Groups,
+        found: list[tuple[Case, Worst]],
+        said: dict[str, Any],
+    ) -> Verdict:
+        column = str(groups.sensitive)
+        facts = {"groups": len(groups), "people": question.people, "sensitive": [column]}
+        if not found:
+            because = "nobody in the table has what is protected"
+            evidence = Certificate("groups", facts)
+            return Verdict(status="holds", because=because, evidence=evidence, vacuous=True, **said)
+        worst_of = {one.measure: one for _, one in sorted(found, key=lambda pair: pair[1].score)}
+        told = find(*next(pair for pair in found if pair[1] is worst_of[pair[1].measure]))
+        return Verdict(
+            status="holds",
+            because=listed([m.because(worst_of[m].score) for m in self.measure if m in worst_of]),
+            evidence=Certificate("groups", facts, told.personal()),
+            story=told.remainder(),
+            **said,
+        )
+
+    def _breached(self, case: Case, found: Worst, said: dict[str, Any]) -> Verdict:
+        group = int(case.crowd.group[found.kind])
+        facts = group_facts(case.question, case.groups, group, found.below)
+        facts["sensitive"] = case.column
+        told = find(case, found)
+        return Verdict(
+            status="breached",
+            because=found.measure.because(found.score),
+            evidence=Witness("person", facts, told.personal()),
+            story=f"{told.attack()} {exposed(facts, 'this check')}",
+            **said,
+        )
+
+
+def one_column(question: MicrodataQuestion, sensitive: str | None) -> str:
+    """The column to judge, which has values."""
+    column = sensitive or question.sensitive[0]
+    if sensitive is None and len(question.sensitive) > 1:
+        raise DataError(
+            f"table {question.table.name} has {len(question.sensitive)} sensitive columns, "
+            "and a semantic definition is about one.",
+            hint=f"Say which, for example sensitive: {column}",
+        )
+    if not question.base.dictionaries[column]:
+        raise DataError(
+            f"column {column!r} of table {question.table.name} has no values at all.",
+            hint="There is nothing to protect: name another sensitive column.",
+        )
+    return column

@@ -1,0 +1,112 @@
+"""Variance control: do the numbers of a group vary enough? (LeFevre, DeWitt and Ramakrishnan 2006)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.numbers import Line, between, line_of
+from tacit.definitions.parameters import number
+from tacit.definitions.words import saying
+from tacit.definitions.worst_group import (
+    Claimed,
+    Finding,
+    Requirement,
+    WorstGroup,
+    at_least,
+    claimed,
+    short,
+)
+from tacit.model.numbers import plain
+from tacit.tables.groups import Groups
+from tacit.tables.microdata import MicrodataQuestion, Missing
+from tacit.tables.neighbours import cells_of
+
+
+@dataclass(frozen=True, slots=True)
+class Variance(WorstGroup):
+    """The variance of the sensitive numbers is at least `v` in every group.
+
+    The population variance: the mean of the squared differences from the group's mean.
+
+    >>> Variance(v=100).label
+    'a variance of at least 100'
+    >>> Variance(v=-1)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: v=-1 is no variance. Use v >= 0.
+    """
+
+    v: Any
+    missing: Missing = "own-group"
+
+    check_name: ClassVar[str] = "variance"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    place: ClassVar[Place] = Place(
+        protects="each person's number",
+        against="who knows everybody's quasi-identifiers",
+        measured="how far the numbers of a group are spread",
+        risks=("inference",),
+        disclosures=("attribute",),
+    )
+
+    def __post_init__(self) -> None:
+        WorstGroup.__post_init__(self)
+        object.__setattr__(self, "v", number("v", self.v, least=0, because="is no variance"))
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"a variance of at least {plain(self.v)}"
+
+    def look(self, question: MicrodataQuestion, groups: Groups) -> Finding:
+        """Compute the variance of every group."""
+        cells, line = cells_of(groups), line_of(question, groups)
+        return Finding(
+            question, groups, cells, (at_least("v", line.variances(cells), self.v),), line
+        )
+
+    def required(self) -> dict[str, Any]:
+        """The parameters that count."""
+        return {"v": self.v}
+
+    def measure(self, column: str) -> str:
+        """How much learning is too much, in words."""
+        return f"how much {column} varies within a group"
+
+    def notes(self, finding: Finding) -> list[str]:
+        """What a reader of the verdict should be warned of."""
+        return ["every release meets v=0"] if self.v == 0 else []
+
+    def because(self, finding: Finding, broken: Requirement | None) -> str:
+        """What was found, without naming anybody."""
+        found = f"a variance of {short(Fraction(finding.requirements[0].measured()), up=False)}"
+        return (
+            f"{found} in a group, {plain(self.v)} required"
+            if broken
+            else f"{found} or more in every group"
+        )
+
+    def learned(self, finding: Finding, number: int, requirement: Requirement) -> Claimed | None:
+        """Somebody's value is near the group's mean: at most one standard deviation, as required, away.
+
+        By Chebyshev's inequality there are such values wherever the variance is below v.
+        """
+        line: Line = finding.kept
+        counts = finding.people_with(number)
+        mean = line.mean(counts)
+        spread = max(self.v, requirement.numbers[number])
+        near = {
+            value: count
+            for value, count in counts.items()
+            if (line.number(value) - mean) ** 2 <= spread
+        }
+        low, high = line.least(near), line.greatest(near)
+        words = saying(finding.column, between(low, high))
+        return claimed(
+            finding, number, near, words, table=line.within(low, high), range=[low, high]
+        )

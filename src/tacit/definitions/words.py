@@ -1,0 +1,129 @@
+"""The sentences of verdicts: what is known about a person, in words a data steward uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from tacit.model.numbers import percent
+from tacit.tables.hierarchy import value_text
+from tacit.tables.microdata import Person
+
+# How people say a column's value; a column that matches none is "whose <column> is <value>".
+SAYINGS: tuple[tuple[str, str], ...] = (
+    (r"age", "is {}"),
+    (r"nationality|sex|gender|race|ethnicity|religion", "is {}"),
+    (r"zip.*|post(al)?_?code|plz|city|town|county|district|region|state|country|address", "lives in {}"),
+    (r"birth.*|born|date_of_birth|dob|year_of_birth", "was born {}"),
+    (r".*(condition|disease|diagnosis|illness|disorder)", "has {}"),
+    (r"(monthly_|yearly_|annual_)?(salary|income|wage)", "earns {}"),
+    (r"occupation|job|profession", "works as {}"),
+)
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Words as a list.
+
+    >>> listed(["zip", "age", "nationality"])
+    'zip, age and nationality'
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def people(number: int) -> str:
+    """A number of people.
+
+    >>> people(1), people(4591581)
+    ('1 person', '4,591,581 people')
+    """
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def plural(word: str, number: int) -> str:
+    """A noun with its number.
+
+    >>> plural("condition", 1), plural("salary", 3)
+    ('1 condition', '3 salaries')
+    >>> plural("salary_class", 2)
+    '2 salary classes'
+    """
+    word = spoken(word)
+    if re.search(r"[^aeiou]y$", word):
+        many = word[:-1] + "ies"
+    else:
+        many = word + ("es" if re.search(r"(s|x|z|ch|sh)$", word) else "s")
+    return f"{number:,} {word if number == 1 else many}"
+
+
+def spoken(column: str) -> str:
+    """A column's name as a person says it.
+
+    >>> spoken("marital_status")
+    'marital status'
+    """
+    return column.replace("_", " ").strip() or column
+
+
+def saying(column: str, value: Any) -> str:
+    """One fact about a person.
+
+    >>> saying("age", 31), saying("zip", "13053"), saying("ward", "B2"), saying("zip", None)
+    ('is 31', 'lives in 13053', 'has ward B2', 'has no known zip')
+    """
+    if value is None:
+        return f"has no known {spoken(column)}"
+    for pattern, form in SAYINGS:
+        if re.fullmatch(pattern, column.lower()):
+            return form.format(value_text(value))
+    return f"has {spoken(column)} {value_text(value)}"
+
+
+def known_facts(known: Mapping[str, Any]) -> str:
+    """What the attacker knows about a person, facts of the same kind joined.
+
+    >>> known_facts({"zip": "13053", "age": 31, "nationality": "American"})
+    'is 31, American and lives in 13053'
+    """
+    said = sorted((saying(column, value) for column, value in known.items()), key=lambda one: one[:3] != "is ")
+    parts = [one if i == 0 or one[:3] != "is " else one[3:] for i, one in enumerate(said)]
+    return listed(parts) if parts else "is in the table"
+
+
+def name_of(person: Person) -> str:
+    """How to call a person.
+
+    >>> name_of(Person({"name": "Bruce"}, {})), name_of(Person({}, {}))
+    ('Bruce', 'a person')
+    """
+    return " ".join(value_text(value) for value in person.identity.values()) or "a person"
+
+
+def again(person: Person) -> str:
+    """How to call a person a second time.
+
+    >>> again(Person({"name": "Bruce"}, {})), again(Person({}, {}))
+    ('Bruce', 'that person')
+    """
+    return name_of(person) if person.identity else "that person"
+
+
+def belief(part: int, whole: int) -> str:
+    """A share as percent and as the counts behind it.
+
+    >>> belief(5, 12)
+    '42 % (5/12)'
+    """
+    return f"{percent(Fraction(part, whole))} ({part}/{whole})"
+
+
+def everybodys(quasi: tuple[str, ...]) -> str:
+    """The attacker's outside knowledge.
+
+    >>> everybodys(("zip", "age"))
+    "everybody's zip and age"
+    """
+    return f"everybody's {listed(quasi)}" if quasi else "nothing else"

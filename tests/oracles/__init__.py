@@ -1,0 +1,1 @@
+"""Brute force from the definitions. Nothing here may import tacit."""
