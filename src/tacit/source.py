@@ -1,0 +1,399 @@
+"""A plan's data: each table attached, looked at and counted once; each release made a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tacit.declared_distances import measure_of, parts_of
+from tacit.definitions.words import plural
+from tacit.engines import shapes
+from tacit.errors import DataError, PlanError, did_you_mean, raise_all
+from tacit.files import read_rows
+from tacit.model.release import Microdata
+from tacit.model.schema import CsvHierarchy, Table
+from tacit.model.verdict import Assumption
+from tacit.tables.cleaning import cleaned, spelling_variants, unknown_words
+from tacit.tables.counts import Counts, count
+from tacit.tables.distances import Distance, usual
+from tacit.tables.fusing import apart, fuse_all, unfused, value_in
+from tacit.tables.groups import Groups, group, people_alike
+from tacit.tables.hierarchy import Hierarchy, Labels, Level, hierarchy
+from tacit.tables.labels import more_labels
+from tacit.tables.microdata import Find, MicrodataQuestion
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Plan
+    from tacit.tables.counts import Integers
+
+
+def nobody(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
+    """A look-up that finds no one, once the source is closed."""
+    return []
+
+
+class Source:
+    """The plan's data: each table is attached, looked at and counted once."""
+
+    def __init__(self, plan: Plan, engine: Engine) -> None:
+        self.plan = plan
+        self.engine = engine
+        self.counted: dict[str, Counted] = {}
+        self.questions: dict[str, MicrodataQuestion] = {}
+        self.engines: dict[str, Engine] = {}
+
+    def question(self, name: str) -> MicrodataQuestion:
+        """The question about one microdata release."""
+        if name not in self.questions:
+            release = self.plan.releases[name]
+            assert isinstance(release, Microdata)
+            self.engines[name] = self.engine
+            self.questions[name] = self._found(release) if release.file else self._recoded(release)
+        return self.questions[name]
+
+    def lines(self, file: str) -> list[tuple[int, list[str]]]:
+        """The numbered lines of a small CSV file that a check names."""
+        return read_rows(self.plan.folder / file, file)
+
+    def released(self, name: str) -> Iterator[dict[str, Any]]:
+        """The released rows, one by one: each value looked up in the labels of its level."""
+        if not isinstance(self.plan.releases.get(name), Microdata):
+            known = [one.name for one in self.plan.releases.values() if isinstance(one, Microdata)]
+            raise PlanError(f"the plan has no microdata release {name!r}.", hint=did_you_mean(name, known))
+        question = self.question(name)
+        engine, table = self.engines[name], question.table
+        columns = [*question.quasi, *question.sensitive, *table.insensitive]
+        labels = {
+            column: dict(zip((*question.base.dictionaries[column], None), question.levels[column].by_value(), strict=True))
+            for column in question.quasi
+        }
+        parts = parts_of(table, engine.columns(table.name))
+        stored = unfused(columns, parts)
+        rows = engine.rows(shapes.columns_of(table.name, stored))
+        cells = (dict(zip(stored, row, strict=True)) for row in rows)
+        return ({column: shown(column, value_in(row, column, parts), labels) for column in columns} for row in cells)
+
+    def _recoded(self, release: Microdata) -> MicrodataQuestion:
+        table = self.plan.tables[release.table]
+        if table.name not in self.counted:
+            self.engine.attach(table)
+            self.counted[table.name] = count_table(self.engine, table, self.plan)
+        question = self.counted[table.name].question(release.name, self._levels(release))
+        return replace(question, population=partial(self._population, release))
+
+    def _population(self, release: Microdata, name: str, groups: Groups) -> Integers:
+        """How many people of another table, recoded like the release, fall into each group."""
+        original = self.plan.tables[release.table]
+        table = replace(self.plan.tables[name], quasi_identifiers=original.quasi_identifiers, sensitive=())
+        if f"{name} as population" not in self.counted:
+            self.engine.attach(self.plan.tables[name])
+            recoded = replace(table, hierarchies=original.hierarchies)
+            self.counted[f"{name} as population"] = count_table(self.engine, recoded, self.plan)
+        counted = self.counted[f"{name} as population"]
+        levels = {
+            column: counted.hierarchies[column].level(release.generalization.get(column, 0))
+            for column in original.quasi_identifiers
+        }
+        found = people_alike(groups, group(counted.base, original.quasi_identifiers, levels))
+        if bool((found < groups.sizes).any()):
+            raise DataError(
+                f"table {name} is no population of {original.name}: some groups of {release.name} have fewer people there.",
+                hint="The population must contain everybody who is in the table.",
+                mark=self.plan.mark("tables", name),
+            )
+        return found
+
+    def _levels(self, release: Microdata) -> dict[str, Level]:
+        levels = {}
+        for column in self.plan.tables[release.table].quasi_identifiers:
+            tree = self.counted[release.table].hierarchies[column]
+            try:
+                levels[column] = tree.level(release.generalization.get(column, 0))
+            except DataError as error:
+                raise error.at(self.plan.mark("releases", release.name, "generalization", column)) from None
+        return levels
+
+    def _found(self, release: Microdata) -> MicrodataQuestion:
+        from tacit.engines.duckdb import DuckDB
+
+        self.engines[release.name] = engine = DuckDB(folder=self.plan.folder)
+        table = found_table(release, self.plan, engine)
+        counted = count_table(engine, table, self.plan)
+        levels = {column: tree.level(0) for column, tree in counted.hierarchies.items()}
+        return counted.question(release.name, levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A table, counted: what every release of it has in common."""
+
+    table: Table
+    base: Counts
+    hierarchies: Mapping[str, Hierarchy]
+    rows: int
+    people: int
+    assumptions: tuple[Assumption, ...]
+    warnings: tuple[str, ...]
+    find: Find
+    readings: tuple[Counted, ...] = ()
+    build: Callable[[str, Labels], Hierarchy] = hierarchy
+    measure: Callable[[str, Labels], Distance] = usual
+
+    def question(self, release: str, levels: Mapping[str, Level]) -> MicrodataQuestion:
+        """The question about one release of this table."""
+        own = {name: self.hierarchies[name].level(0) for name in self.table.sensitive}
+        return MicrodataQuestion(
+            release, self.table, self.table.quasi_identifiers, self.table.sensitive, self.base, {**levels, **own},
+            self.rows, self.people, self.assumptions, self.warnings, self.find,
+            readings=tuple(one.question(release, levels) for one in self.readings),
+            label_more=partial(self.label_more, levels), hierarchies=self.hierarchies, measure=self.measure,
+        )
+
+    def label_more(self, levels: Mapping[str, Level], column: str, values: Labels) -> Labels:
+        """What a release would show of values that the table does not have."""
+        tree = self.hierarchies[column]
+        height = next(number for number, level in enumerate(tree.levels) if level is levels[column])
+        return more_labels(tree, height, values, spec=self.table.hierarchies.get(column), build=self.build)
+
+
+def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
+    """Look at a table's columns and people, and count its combinations."""
+    check_columns(engine, table, plan)
+    columns = [*table.quasi_identifiers, *table.sensitive]
+    rows = engine.value(shapes.row_count(table.name))
+    if not rows:
+        raise DataError(
+            f"table {table.name} has no rows.", hint="There is nothing to release.", mark=plan.mark("tables", table.name)
+        )
+    check_keys(engine, table, plan, rows)
+    people = count_people(engine, table, plan, rows)
+    types = engine.columns(table.name)
+    parts = parts_of(table, types)
+    base = count(engine, table.name, unfused(columns, parts), person=table.person if people < rows else ())
+    base = fuse_all(base, parts)
+    check_domains(table, base, plan)
+    base = as_told(base, table)
+    hierarchies = {name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in columns}
+    counted = Counted(
+        table, base, hierarchies, rows, people, person_assumptions(table, people, rows),
+        tuple(data_warnings(table, base, rows)), finder(engine, table),
+        build=lambda column, values: read_hierarchy(table, column, values, plan),
+        measure=measure_of(table, plan, types),
+    )
+    return replace(counted, readings=tuple(other_readings(counted, plan)))
+
+
+def shown(column: str, value: Any, labels: Mapping[str, Mapping[Any, Any]]) -> Any:
+    """What the release shows of a value: its label, or the value itself in columns that are not recoded."""
+    return labels[column][value] if column in labels else value
+
+
+def check_domains(table: Table, base: Counts, plan: Plan) -> None:
+    """A closed domain has all the values of the data."""
+    for name, domain in table.domains.items():
+        outside = [value for value in base.dictionaries.get(name, ()) if value not in domain]
+        if outside:
+            raise DataError(
+                f"column {name!r} of table {table.name} has {plural('value', len(outside))} that the domain does not list.",
+                hint="Add them to the domain, or leave the domain out.",
+                mark=plan.mark("tables", table.name, "domains", name),
+            )
+
+
+def check_columns(engine: Engine, table: Table, plan: Plan) -> None:
+    """Every column that has a role is in the data."""
+    known = engine.columns(table.name)
+    parts = parts_of(table, known)
+    roles: dict[str, Collection[str]] = {
+        "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive, "identifiers": table.identifiers,
+        "insensitive": table.insensitive, "person": table.person, "key": [name for key in table.keys for name in key],
+        "columns": table.columns, "hierarchies": table.hierarchies, "domains": table.domains,
+        "nullable": table.nullable or (),
+    }
+    whole_line = single_column_hint(known)
+    missing = [
+        DataError(
+            f"table {table.name} has no column {one!r}.",
+            hint=whole_line or did_you_mean(one, known),
+            mark=plan.mark("tables", table.name, role, name if isinstance(names, Mapping) else position),
+        )
+        for role, names in roles.items()
+        for position, name in enumerate(names)
+        for one in parts.get(name, (name,))
+        if one not in known
+    ]
+    raise_all(missing[:1] if whole_line else missing)
+
+
+def single_column_hint(columns: Mapping[str, Any]) -> str | None:
+    """A file whose separator was not recognized looks like one long column."""
+    only = next(iter(columns), "")
+    if len(columns) == 1 and not only.replace("_", "").replace(" ", "").isalnum():
+        return f"Its only column is {only!r}: is the separator something else than , ; | or tab? Save it with commas."
+    return None
+
+
+def check_keys(engine: Engine, table: Table, plan: Plan, rows: int) -> None:
+    """A declared key has no value twice."""
+    for number, key in enumerate(table.keys):
+        different = engine.value(shapes.distinct_count(table.name, key))
+        if different < rows:
+            raise DataError(
+                f"({', '.join(key)}) is declared a key of {table.name}, but {rows} rows have only {different} different values.",
+                hint="Remove the repeated rows, or declare person: instead of key:.",
+                mark=plan.mark("tables", table.name, "key", number),
+            )
+
+
+def count_people(engine: Engine, table: Table, plan: Plan, rows: int) -> int:
+    """How many different people the table has; each row is one where no person columns are declared."""
+    if not table.person:
+        return rows
+    _, *absent = next(engine.rows(shapes.missing_counts(table.name, table.person)))
+    for name, missing in zip(table.person, absent, strict=True):
+        if missing:
+            raise DataError(
+                f"column {name!r} tells people apart, but {missing} rows of {table.name} have none.",
+                hint="Fill it in, drop those rows, or leave person: out (then each row is one person).",
+                mark=plan.mark("tables", table.name, "person"),
+            )
+    return int(engine.value(shapes.distinct_count(table.name, table.person)))
+
+
+def read_hierarchy(table: Table, column: str, values: tuple[Any, ...], plan: Plan) -> Hierarchy:
+    """The hierarchy of a column, read from its file where it has one."""
+    spec = table.hierarchies.get(column)
+    try:
+        if isinstance(spec, CsvHierarchy):
+            rows = read_rows(plan.folder / spec.file, spec.file)
+            return hierarchy(column, values, spec, rows=rows, file=spec.file)
+        return hierarchy(column, values, spec)
+    except DataError as error:
+        raise error.at(plan.mark("tables", table.name, "hierarchies", column)) from None
+
+
+def person_assumptions(table: Table, people: int, rows: int) -> tuple[Assumption, ...]:
+    """What is assumed about rows and people."""
+    others = Assumption("quasi-identifiers-only", "nothing else links a row to a person", "cannot")
+    if table.person and people < rows:
+        told = Assumption("person-columns", f"people are told apart by {' and '.join(table.person)}", "cannot")
+        return told, others
+    known = bool(table.person) or any(set(key) <= set(table.identifiers) for key in table.keys)
+    return Assumption("one-row-per-person", "each row is one person", "yes" if known else "no"), others
+
+
+def as_told(base: Counts, table: Table) -> Counts:
+    """Sensitive values that the owner says are unknown, or the same, are so from here on."""
+    for name in table.sensitive:
+        if name in table.unknown or name in table.merge_spelling:
+            merge = name in table.merge_spelling
+            base = cleaned(base, name, unknown=table.unknown.get(name, ()), merge_spelling=merge)
+    return base
+
+
+def other_readings(counted: Counted, plan: Plan) -> Iterator[Counted]:
+    """The same table with suspicious values taken as no diversity, where the owner has not said what they are.
+
+    Spelling variants may be one value or several, unknown words a value or none: all that can be meant,
+    the strictest last.
+    """
+    table = counted.table
+    doubts = {name: suspicious(table, name, counted.base) for name in table.sensitive}
+    for unknown, variants in ((False, True), (True, False), (True, True)):
+        if (unknown and not any(one for one, _ in doubts.values())) or (
+            variants and not any(one for _, one in doubts.values())
+        ):
+            continue
+        base = counted.base
+        for name, (words, spellings) in doubts.items():
+            if (unknown and words) or (variants and spellings):
+                base = cleaned(base, name, unknown=words if unknown else (), merge_spelling=variants)
+        own = {name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in table.sensitive}
+        yield replace(counted, base=base, hierarchies={**counted.hierarchies, **own})
+
+
+def suspicious(table: Table, name: str, base: Counts) -> tuple[list[Any], list[Any]]:
+    """Values that may mean unknown, and spelling variants, about which the owner has said nothing."""
+    if name in table.as_written:
+        return [], []
+    values = base.dictionaries[name]
+    unknown = unknown_words(values) if name not in table.unknown else []
+    return unknown, spelling_variants([value for value in values if value not in unknown])
+
+
+def data_warnings(table: Table, base: Counts, rows: int) -> list[str]:
+    """What in the data could mislead a reader of the verdicts."""
+    warnings = []
+    for name in table.sensitive:
+        if absent := base.missing(name):
+            warnings.append(f"{name} is missing in {absent} of {rows} rows; missing values do not count as diversity")
+    for name in table.sensitive:
+        unknown, variants = suspicious(table, name, base)
+        if variants:
+            warnings.append(
+                f"{name} has {plural('value', len(variants))} written like another but for case or spaces; not trusted "
+                f"as diversity. Say merge-spelling: [{name}] or as-written: [{name}]"
+            )
+        if unknown:
+            warnings.append(
+                f"{name} has {plural('value', len(unknown))} that may mean unknown; not trusted as diversity. "
+                f"Say unknown: {{{name}: [...]}} or as-written: [{name}]"
+            )
+    for name in table.quasi_identifiers:
+        if absent := base.missing(name):
+            warnings.append(f"{name} is missing in {absent} of {rows} rows")
+    return warnings
+
+
+def finder(engine: Engine, table: Table) -> Find:
+    """Look up who has given values: by the person columns, else a key, else the identifiers."""
+    names = table.person or (table.keys[0] if table.keys else table.identifiers)
+    if not names:
+        return nobody
+
+    def find(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
+        stored = apart(values, parts_of(table, engine.columns(table.name)))
+        query = shapes.matching(table.name, names, stored, collations=engine.collations(table.name), limit=limit)
+        return [dict(zip(names, row, strict=True)) for row in engine.rows(query)]
+
+    return find
+
+
+def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
+    """The table in a file that someone else generalized, with the roles of the original."""
+    original = plan.tables[release.table]
+    table = Table(f"{release.name}, as found", file=release.file)
+    engine.attach(table)
+    columns = list(engine.columns(table.name))
+    mark = plan.mark("releases", release.name, "file")
+    for name in columns:
+        if name in original.identifiers:
+            raise DataError(
+                f"{release.file} contains {name!r}, an identifier.", hint="Remove the column before you release it.", mark=mark
+            )
+    roles = {*original.sensitive, *original.insensitive}
+    person = original.person if set(original.person) <= set(columns) else ()
+    # A column without a role is out with the file: whoever has it may look people up by it.
+    quasi = tuple(name for name in columns if name not in roles)
+    if not set(quasi) & set(original.quasi_identifiers) and original.quasi_identifiers:
+        raise DataError(
+            f"{release.file} has none of the quasi-identifiers of table {original.name}.",
+            hint=single_column_hint(dict.fromkeys(columns)) or f"It has: {', '.join(columns)}.",
+            mark=mark,
+        )
+    return replace(
+        table,
+        person=person,
+        unknown=original.unknown,
+        merge_spelling=original.merge_spelling,
+        as_written=original.as_written,
+        quasi_identifiers=quasi,
+        sensitive=tuple(name for name in original.sensitive if name in columns),
+        insensitive=tuple(name for name in original.insensitive if name in columns),
+        hierarchies={name: spec for name, spec in original.hierarchies.items() if name in original.sensitive},
+        distances=original.distances,
+        domains={name: domain for name, domain in original.domains.items() if name in original.sensitive},
+    )
