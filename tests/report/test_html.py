@@ -1,0 +1,241 @@
+"""The page: complete, quiet, deterministic, and without personal values where they do not belong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.assess import Assessment
+from tacit.errors import InputError
+from tacit.model.verdict import Certificate, Reason, Verdict, Witness
+from tacit.report.html import render, write_report
+
+pytest.importorskip("vl_convert")
+
+EVIL = "</title></svg><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+class Page(HTMLParser):
+    """A page taken apart: its tags with their attributes, and the text that a reader sees."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def plan_of(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> str:
+    """A plan with small data: the first column is the name, the last is sensitive."""
+    name, *quasi, sensitive = columns
+    table = {
+        "columns": list(columns), "rows": [list(row) for row in rows], "person": [name], "identifiers": [name],
+        "quasi-identifiers": quasi, "sensitive": [sensitive],
+    }  # fmt: skip
+    checks = [{"k-anonymity": {"release": "all", "k": 2}}, {"l-diversity": {"release": "all", "kind": "distinct", "l": 2}}]
+    return json.dumps({"version": 1, "tables": {"people": table}, "releases": {"all": {"table": "people"}}, "checks": checks})
+
+
+def hand_made(**given: Any) -> Verdict:
+    """A verdict of some later definition."""
+    common: Mapping[str, Any] = {"check": "later", "label": "later check", "subject": {"release": "r"}, "because": "so it is."}
+    return Verdict(**{**common, **given})
+
+
+def test_the_owners_page_says_on_top_that_it_contains_personal_values(hospital: Assessment) -> None:
+    text = Page(render(hospital, "owner")).text
+    assert text.index("Owner's view: contains personal values. Do not pass it on.") < text.index("april")
+    assert "Anyone who knows that Bruce is 31, American and lives in 13053 now knows that" in text
+
+
+def test_each_release_has_its_conclusion_and_every_verdict_its_parts(hospital: Assessment) -> None:
+    text = Page(render(hospital, "owner")).text
+    assert "april DO NOT RELEASE" in text
+    assert "may meets the checks of this plan" in text
+    for verdict in hospital:
+        for part in (verdict.label, verdict.protects, verdict.against, verdict.measure, verdict.because[1:]):
+            assert part in text
+        for assumption in verdict.assumptions:
+            assert assumption.text in text
+    assert "Measured l = 1 Required kind = distinct, l = 3" in text
+    assert "nothing else about these people is out (not checked)" in text
+    assert "each row is one person (checked)" in text
+
+
+def test_the_witness_is_a_table(hospital: Assessment) -> None:
+    text = Page(render(hospital, "owner")).text
+    assert "Witness: the group zip age nationality people 130** 3* * 4" in text
+    assert "Its people condition people Cancer 4" in text
+
+
+def test_what_is_not_promised_names_the_assumptions_nobody_checked(hospital: Assessment) -> None:
+    text = Page(render(hospital, "shared")).text
+    closing = text[text.index("What this does not promise") :]
+    assert "nothing else about these people is out (not checked)" in closing
+    assert "members of a group are equally likely (cannot be checked)" in closing
+    assert "each row is one person" not in closing
+
+
+@pytest.mark.parametrize("audience", ["owner", "shared"])
+def test_results_are_never_called_more_than_they_are(hospital: Assessment, audience: Any) -> None:
+    words = set(re.findall(r"[a-z]+", Page(render(hospital, audience)).text.lower()))
+    assert not words & {"safe", "anonymous", "compliant", "gdpr", "guaranteed"}
+
+
+@pytest.mark.parametrize("audience", ["owner", "shared"])
+def test_the_page_asks_nothing_of_the_network(hospital: Assessment, audience: Any) -> None:
+    raw = render(hospital, audience)
+    page = Page(raw)
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", raw)
+    assert not [tag for tag, _ in page.tags if tag in {"script", "link", "iframe", "object", "embed", "img", "form", "base"}]
+    loaded = {value for _, attributes in page.tags for name, value in attributes.items() if name in {"src", "href", "xlink:href"}}
+    assert all(value and value.startswith("#") for value in loaded)
+    assert {"http-equiv": "Content-Security-Policy", "content": POLICY} in page.named("meta")
+
+
+def test_a_shared_page_has_no_personal_value(assessed: Callable[[str], Assessment]) -> None:
+    rows = [(f"Zq{i}", f"zqtown{i % 3}", 9_100_000 + i % 4, f"zqill{i % 2}") for i in range(12)]
+    assessment = assessed(plan_of([*rows, ("Zq99", "zqtown9", 9_100_009, "zqill9")], ["name", "town", "age", "illness"]))
+    owner, shared = render(assessment, "owner"), render(assessment, "shared")
+    for hidden in ("zq", "91000", "9,100,0"):
+        assert hidden in owner.lower() or hidden == "9,100,0"
+        assert hidden not in shared.lower()
+    assert "No personal values" in Page(shared).text
+    assert "DO NOT RELEASE" in Page(shared).text
+
+
+def test_values_cannot_break_out_of_the_page(assessed: Callable[[str], Assessment]) -> None:
+    rows = [(f"{EVIL}{i}", EVIL, f"{EVIL}{i % 2}", EVIL) for i in range(4)]
+    page = Page(render(assessed(plan_of(rows, ["name", "town", f"job{EVIL}", f"ill{EVIL}"])), "owner"))
+    assert not {tag for tag, _ in page.tags} & {"script", "img"}
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert "<script>alert(1)</script>" in page.text
+
+
+def test_a_hand_made_verdict_cannot_break_out_either() -> None:
+    evidence = Witness(EVIL, {EVIL: EVIL}, {EVIL: {EVIL: [EVIL, None]}})
+    verdict = hand_made(
+        status="breached", evidence=evidence, story=EVIL, name=EVIL, warnings=(EVIL,), measured={EVIL: EVIL}, subject={"release": EVIL}
+    )
+    page = Page(render(Assessment(EVIL, (verdict,)), "owner"))
+    assert not {tag for tag, _ in page.tags} & {"script", "img"}
+
+
+def test_an_undecided_verdict_gives_its_reason() -> None:
+    verdict = hand_made(status="undecided", evidence=Reason("too-many-worlds", "More worlds than could be counted."))
+    text = Page(render(Assessment("tacit.yaml", (verdict,)), "shared")).text
+    assert "r not decided" in text
+    assert "Undecided (too-many-worlds): More worlds than could be counted." in text
+    assert "DO NOT RELEASE" not in text
+
+
+def test_a_verdict_that_holds_of_nothing_says_so() -> None:
+    verdict = hand_made(status="holds", evidence=Certificate("empty"), vacuous=True)
+    assert "nothing to protect" in Page(render(Assessment("tacit.yaml", (verdict,)), "owner")).text
+
+
+def test_other_witnesses_are_shown_fact_by_fact_to_the_owner_only() -> None:
+    evidence = Witness("person", {"worlds": 45}, {"person": {"name": "Donald"}, "value": "SARS"})
+    assessment = Assessment("tacit.yaml", (hand_made(status="breached", evidence=evidence),))
+    assert "worlds 45 person name Donald value SARS" in Page(render(assessment, "owner")).text
+    assert "Donald" not in render(assessment, "shared")
+
+
+def test_the_owner_is_told_not_to_announce_a_refusal_that_depends_on_the_rows(hospital: Assessment) -> None:
+    told = "Do not announce that you withheld this"
+    assert Page(render(hospital, "owner")).text.count(told) == 1
+    assert told not in render(hospital, "shared")
+
+
+def test_the_same_answers_make_the_same_page(hospital: Assessment) -> None:
+    again = replace(hospital, seconds=99.0, verdicts=tuple(replace(one, seconds=9.0) for one in hospital))
+    assert render(hospital, "owner") == render(again, "owner")
+
+
+def test_every_chart_has_a_heading_and_words_for_a_screen_reader(hospital: Assessment) -> None:
+    page = Page(render(hospital, "owner"))
+    drawn = page.named("svg")
+    assert len(drawn) == len(page.named("figure")) == 8
+    assert all(one["role"] == "img" and one["aria-label"] for one in drawn)
+
+
+def test_an_assessment_without_portraits_has_no_charts(hospital: Assessment) -> None:
+    assert not Page(render(replace(hospital, portraits={}), "owner")).named("figure")
+
+
+def test_the_plans_folder_is_not_told(hospital: Assessment) -> None:
+    assert "/" in hospital.plan
+    assert str(Path(hospital.plan).parent) not in render(hospital, "shared")
+
+
+def test_a_report_is_written_whole(hospital: Assessment, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    write_report(hospital, target, "shared")
+    assert target.read_text("utf-8") == render(hospital, "shared")
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_a_full_disk_leaves_the_old_report(hospital: Assessment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InputError, match="no space left on device"):
+        write_report(hospital, target, "shared")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_a_missing_folder_is_said(hospital: Assessment, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no folder .*nowhere. Make it first: mkdir -p"):
+        write_report(hospital, tmp_path / "nowhere" / "report.html", "owner")
+
+
+def test_a_file_is_no_folder(hospital: Assessment, tmp_path: Path) -> None:
+    (tmp_path / "plan").write_text("")
+    with pytest.raises(InputError, match="there is no folder"):
+        write_report(hospital, tmp_path / "plan" / "report.html", "owner")
+
+
+def test_a_folder_is_no_report(hospital: Assessment, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is a folder"):
+        write_report(hospital, tmp_path, "owner")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_said(hospital: Assessment, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="permission denied"):
+        write_report(hospital, tmp_path / "report.html", "owner")
