@@ -1,0 +1,247 @@
+"""From a plan to stories: open the source, count the table once, let every attack look at the release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.attacks import ATTACKS
+from tacit.attacks.linking import linking
+from tacit.attacks.scene import NINETY_FIVE, Asked, Outside, Scene, Target, rows_with
+from tacit.attacks.stories import Attack, Story
+from tacit.declared_distances import parts_of
+from tacit.definitions.registry import DEFINITIONS, define
+from tacit.definitions.words import listed, people
+from tacit.engines import shapes
+from tacit.engines.open import open_engine
+from tacit.errors import DataError, InputError, ParameterError, PlanError, did_you_mean
+from tacit.jobs import Job
+from tacit.model.numbers import exact
+from tacit.model.release import Microdata
+from tacit.model.schema import Table
+from tacit.source import Source
+from tacit.tables.fusing import unfused, value_in
+from tacit.tables.microdata import MicrodataQuestion
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Plan
+
+ROWS = 1_000  # of one person that are looked at
+
+
+def attack(
+    plan: Plan,
+    release: str,
+    *,
+    target: str | None = None,
+    threshold: Fraction = NINETY_FIVE,
+    link: Path | None = None,
+    sensitive: str | None = None,
+    job: Job | None = None,
+) -> Attack:
+    """What somebody who sees a microdata release believes, before and after.
+
+    `target` tells one person's story (the value of the person, key or identifier columns; with several
+    columns, separated by commas). `threshold` is from when on a group counts as nearly of one value,
+    `link` a CSV file that the attacker has, `sensitive` one column instead of all.
+    """
+    begun = time.perf_counter()
+    job = job or Job()
+    microdata = named_release(plan, release)
+    with open_engine(plan.source, plan.folder) as engine:
+        source = Source(plan, engine)
+        job.step("counting", 0.0)
+        given = source.question(release)
+        question = given.stricter or given
+        columns = chosen_columns(question, sensitive)
+        found = find_target(source, microdata, question, target) if target is not None else None
+        outside = read_outside(link, question, source.engines[release]) if link is not None else None
+        scenes = [
+            Scene(
+                question, column, threshold, asked(plan, release, source), outside, found,
+                levels_known=microdata.file is None, doubtful=bool(column) and is_doubtful(given, column),
+            )
+            for column in columns or ("",)
+        ]  # fmt: skip
+        stories = tell(scenes, job)
+    identity = found.identity if found else None
+    return Attack(release, stories, question.people, identity, question.warnings, time.perf_counter() - begun)
+
+
+def is_doubtful(question: MicrodataQuestion, column: str) -> bool:
+    """Do some values of a column perhaps mean unknown, or another value?"""
+    if question.stricter is None:
+        return False
+    ours, stricter = question.base, question.stricter.base
+    return ours.dictionaries[column] != stricter.dictionaries[column] or ours.missing(column) != stricter.missing(column)
+
+
+def tell(scenes: list[Scene], job: Job) -> tuple[Story, ...]:
+    """Every attack on every sensitive column; what concerns no column is told once."""
+    stories: list[Story] = []
+    for place, scene in enumerate(scenes):
+        for number, one in enumerate(ATTACKS):
+            if one is not linking and not scene.column:
+                continue
+            if one is linking and place and (scene.outside is None or scene.place is not None):
+                continue
+            job.step(one.__name__, (place + number / len(ATTACKS)) / len(scenes))
+            story = one(scene)
+            if story is not None:
+                stories.append(story)
+    return tuple(stories)
+
+
+def named_release(plan: Plan, name: str) -> Microdata:
+    """The microdata release of that name."""
+    release = plan.releases.get(name)
+    if isinstance(release, Microdata):
+        return release
+    known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
+    if release is None:
+        raise PlanError(f"the plan has no release {name!r}.", hint=did_you_mean(name, known))
+    raise PlanError(f"{name} is not microdata.", hint=f"Attacks are for generalized tables. {did_you_mean(name, known)}")
+
+
+def chosen_columns(question: MicrodataQuestion, sensitive: str | None) -> tuple[str, ...]:
+    """The sensitive columns to attack."""
+    if sensitive is None:
+        return question.sensitive
+    if sensitive not in question.sensitive:
+        raise InputError(
+            f"--sensitive {sensitive}: table {question.table.name} has no such sensitive column.",
+            hint=did_you_mean(sensitive, question.sensitive),
+        )
+    return (sensitive,)
+
+
+def asked(plan: Plan, release: str, source: Source) -> tuple[Asked, ...]:
+    """The checks of the plan about a release."""
+    return tuple(
+        Asked(define(check.kind, check.parameters).with_files(source.lines), check.sensitive)
+        for check in plan.checks
+        if check.releases == (release,) and check.kind in DEFINITIONS
+    )
+
+
+def read_threshold(text: str) -> Fraction:
+    """A share as people write it.
+
+    >>> read_threshold("95%"), read_threshold("0.9")
+    (Fraction(19, 20), Fraction(9, 10))
+    >>> read_threshold("120 %")
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: the threshold 120 % is no share. Write a share above 0 and up to 100 %, such as 95% or 0.95.
+    """
+    written = text.strip()
+    hint = "Write a share above 0 and up to 100 %, such as 95% or 0.95."
+    try:
+        share = exact(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
+    except ValueError:
+        raise ParameterError(f"the threshold {text!r} is no share.", parameter="threshold", hint=hint) from None
+    if not 0 < share <= 1:
+        raise ParameterError(f"the threshold {text} is no share.", parameter="threshold", hint=hint)
+    return share
+
+
+def key_columns(table: Table) -> tuple[str, ...]:
+    """The columns that tell who somebody is: person, else a key, else the identifiers."""
+    return table.person or (table.keys[0] if table.keys else table.identifiers)
+
+
+def find_target(source: Source, release: Microdata, question: MicrodataQuestion, text: str) -> Target:
+    """Look somebody up in the table. The error names columns and counts only."""
+    if release.file is not None:
+        raise InputError(
+            f"--target: {release.name} is a file, in which nobody can be looked up.",
+            hint="It needs a release that this plan makes by levels.",
+        )
+    table, engine = question.table, source.engines[release.name]
+    names = key_columns(table)
+    if not names:
+        raise InputError(
+            f"--target: table {table.name} has no person, key or identifiers to look somebody up by.",
+            hint="Name the column under the table: person: [name]",
+        )
+    wanted = text.split(",") if len(names) > 1 else [text]
+    by = f"It is looked up by {listed(names)}" + (", separated by commas." if len(names) > 1 else ".")
+    missing = InputError(f"--target: none of the {people(question.people)} of table {table.name} has this value.", hint=by)
+    if len(wanted) != len(names):
+        raise missing
+    types = engine.columns(table.name)
+    try:
+        values = {name: typed(one.strip(), types[name]) for name, one in zip(names, wanted, strict=True)}
+    except ValueError:
+        raise missing from None
+    columns = [*question.quasi, *question.sensitive]
+    parts = parts_of(table, types)
+    stored = unfused(columns, parts)
+    query = shapes.matching(table.name, stored, values, collations=engine.collations(table.name), limit=ROWS)
+    rows: dict[int, None] = {}
+    for row in engine.rows(query):
+        cells = dict(zip(stored, row, strict=True))
+        rows |= dict.fromkeys(rows_with(question.base, {name: value_in(cells, name, parts) for name in columns}))
+    if not rows:
+        raise missing
+    return Target(values, tuple(rows))
+
+
+def typed(text: str, kind: str) -> Any:
+    """What somebody typed, as a value of a column."""
+    if kind == "integer":
+        return int(text)
+    if kind == "decimal":
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            raise ValueError(text) from None
+    if kind == "date":
+        return date.fromisoformat(text)
+    if kind == "timestamp":
+        return datetime.fromisoformat(text)
+    if kind == "boolean":
+        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else text
+    return text
+
+
+def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Outside:
+    """The people of a CSV file outside, with the quasi-identifiers that it shares with the release."""
+    from tacit.engines.duckdb import DuckDB
+
+    if not link.is_file():
+        raise InputError(f"--link: there is no file {link}.", hint="Give the path of a CSV file.")
+    types = engine.columns(question.table.name)
+    name = "outside"
+    with DuckDB(folder=Path()) as reader:
+        reader.attach(Table(name, file=str(link)))
+        header = list(reader.columns(name))
+        shared = tuple(one for one in question.quasi if one in header)
+        if not shared:
+            raise DataError(
+                f"--link {link} has none of the quasi-identifiers of table {question.table.name}.",
+                hint=f"It needs a first line with one or more of these names: {', '.join(question.quasi)}.",
+            )
+        again = "outside, typed"
+        reader.attach(Table(again, file=str(link), columns={one: types[one] for one in shared}))
+        others = identity_columns(question, header, shared)
+        rows = list(reader.rows(shapes.columns_of(again, [*shared, *others])))
+    return Outside(
+        link.name, shared, tuple((tuple(row[: len(shared)]), named(others, row[len(shared) :])) for row in rows)
+    )
+
+
+def identity_columns(question: MicrodataQuestion, header: list[str], shared: tuple[str, ...]) -> list[str]:
+    """The columns of the outside table that say who somebody is: those of the plan, else its first other one."""
+    ours = [one for one in key_columns(question.table) if one in header]
+    return ours or [one for one in header if one not in (*shared, *question.sensitive)][:1]
+
+
+def named(columns: list[str], values: tuple[Any, ...]) -> Mapping[str, Any]:
+    """Who somebody is, as far as the outside table says."""
+    return {name: value for name, value in zip(columns, values, strict=True) if value is not None}

@@ -1,0 +1,102 @@
+"""Story: what one attack makes of a release; it ends in one pair, belief before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from tacit.model.verdict import Audience, as_json, with_decimals
+from tacit.tables.microdata import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How sure somebody is who knows this much: everything above it, and what `knowing` says."""
+
+    knowing: str
+    belief: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One attack on one release.
+
+    `headline` and `facts` name nobody and no value, `text`, `person`, `value` and `steps` are for the
+    owner only. `before` and `after` are the beliefs in the value of the worst-off person (or which row
+    is theirs); None where the attack was not computed, and `reason` says why. `people` is how many
+    are concerned.
+
+    >>> story = Story("homogeneity", "4 of 12 people", before=Fraction(5, 12), after=Fraction(1), people=4,
+    ...     text="Bruce has Cancer.", person=Person({"name": "Bruce"}, {}), value="Cancer")
+    >>> story.to_json("shared")["after"], "value" in story.to_json("shared"), story.to_json()["value"]
+    ('1', False, 'Cancer')
+    """
+
+    attack: str
+    headline: str
+    sensitive: str | None = None
+    text: str | None = None
+    person: Person | None = None
+    value: Any = None
+    before: Fraction | None = None
+    after: Fraction | None = None
+    people: int = 0
+    steps: tuple[Step, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
+        """The object of `tacit attack --json`; `shared` leaves personal values out."""
+        document: dict[str, Any] = {"attack": self.attack, "headline": self.headline, "sensitive": self.sensitive}
+        if audience == "owner":
+            person = self.person or Person({}, {})
+            document |= {
+                "text": self.text,
+                "person": as_json(person.identity),
+                "known": as_json(person.known),
+                "value": as_json(self.value),
+                "steps": [{"knowing": one.knowing, **with_decimals({"belief": one.belief})} for one in self.steps],
+            }
+        document |= with_decimals({"before": self.before, "after": self.after, "people": self.people})
+        if self.reason:
+            document["reason"] = self.reason
+        return {**document, "facts": with_decimals(self.facts)}
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """All stories about a release, or about one person in it (`target`)."""
+
+    release: str
+    stories: tuple[Story, ...]
+    people: int
+    target: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
+        """The object that `tacit attack --json` prints."""
+        shown = {"target": as_json(self.target)} if self.target is not None and audience == "owner" else {}
+        return {
+            "release": self.release,
+            **shown,
+            "stories": [story.to_json(audience) for story in self.stories],
+            "warnings": list(self.warnings),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def path(self, sensitive: str | None) -> tuple[Step, ...]:
+        """How the belief in one column moves with each piece of knowledge, as the stories tell it.
+
+        Each step knows all that stands above it; only what follows from the levels stands for itself.
+        """
+        chains = {story.attack: story.steps for story in self.stories if story.sensitive == sensitive}
+        main = chains.get("background knowledge") or chains.get("homogeneity", ())
+        levels = (Step(f"with the release, {one.knowing}", one.belief) for one in chains.get("minimality", ())[2:])
+        return (*main, *levels) if main else ()
+
+    def __getitem__(self, name: str) -> Story:
+        """The first story of an attack."""
+        return next(story for story in self.stories if story.attack == name)
