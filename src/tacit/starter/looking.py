@@ -1,0 +1,290 @@
+"""What there is to plan for: where the rows are, which table, and what its columns are like."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from tacit.engines import shapes
+from tacit.engines.attach import PARQUET
+from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
+from tacit.errors import DataError, Mark
+from tacit.model.schema import Table
+from tacit.tables.hierarchy import as_date
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.model.schema import ColumnType
+
+TEXT_FILES = (".csv", ".tsv", ".txt")
+AT_ONCE = 8  # columns in one query: each different value of all of them is held in memory meanwhile
+MOST_SHOWN = 20
+NEARLY = Decimal("0.9")  # the share of different values from which a column singles people out
+ENOUGH = 20  # values below which a share says little
+PASSWORDS = ("password", "sslpassword")
+PLACES = (
+    f"Use a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file, a DuckDB database "
+    f"({', '.join(DATABASE_FILES)}), postgresql://host/database or spark."
+)
+LEFT_OUT = "the password was left out of the plan. Before tacit check, set PGPASSWORD or write it to ~/.pgpass."
+NO_ROWS = "the table has no rows: roles are guessed from names alone, and tacit check will need rows."
+ODD_NAMES = "some column names are numbers or dates. If the first line is data, put a line of names above it."
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a column is like, as counts: none of its values is kept but the ends of a number's range.
+
+    `low` and `high` are those ends, of text the fewest and the most characters. `digits`, `numbers`
+    and `dates` are how many texts consist of digits, are numbers, are ISO dates.
+    """
+
+    name: str
+    kind: ColumnType
+    rows: int
+    values: int
+    distinct: int
+    low: Decimal | None = None
+    high: Decimal | None = None
+    digits: int = 0
+    numbers: int = 0
+    dates: int = 0
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no value."""
+        return self.rows - self.values
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether every row has a value of its own."""
+        return self.distinct == self.rows > 1
+
+    @property
+    def is_nearly_unique(self) -> bool:
+        """Whether most values occur once, so that a value tells who it is.
+
+        >>> Facts("note", "text", 100, 100, 95).is_nearly_unique, Facts("ward", "text", 9, 9, 8).is_nearly_unique
+        (True, False)
+        """
+        if self.distinct == self.values > 1:
+            return True
+        return self.values >= ENOUGH and self.distinct >= NEARLY * self.values
+
+    @property
+    def is_number(self) -> bool:
+        """Whether bands can be made of it: numbers, none of them infinite."""
+        ends = (self.low, self.high)
+        return self.kind in ("integer", "decimal") and all(end is not None and end.is_finite() for end in ends)
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it holds dates, or texts that are all dates."""
+        return self.kind in ("date", "timestamp") or 0 < self.values == self.dates
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A table as it was found, and how a plan names it; `notes` are for the owner to read."""
+
+    source: str
+    table: str
+    file: str | None
+    rows: int
+    columns: tuple[Facts, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """What the owner calls it."""
+        return Path(self.file).name if self.file else self.table
+
+
+def look(data: str, *, plan: Path, table: str | None = None) -> Look:
+    """Look at a CSV or Parquet file, or at a table of a database.
+
+    `plan` is where the plan will lie: its paths are relative to that. `table` chooses one of a
+    database's tables; a file's table is called so.
+    """
+    if is_spark(data):
+        return look_at_database(data, data, plan.parent, table)
+    if data.startswith(("postgresql://", "postgres://")):
+        source = without_password(data)
+        found = look_at_database(data, source, plan.parent, table)
+        return found if source == data else replace(found, notes=(LEFT_OUT, *found.notes))
+    path = existing_file(data)
+    if path.suffix.lower() in DATABASE_FILES:
+        return look_at_database(data, relative(path, plan), Path("."), table)
+    name = table or table_name(path)
+    if not name.strip() or "." in name:
+        raise DataError(f"{name!r} cannot be the name of a table.", hint="Use --table with letters, digits and _.")
+    with open_engine(".", Path(".")) as engine:
+        return look_at_table(engine, ".", Table(name, file=data), relative(path, plan))
+
+
+def is_spark(data: str) -> bool:
+    """Whether the rows are Spark's."""
+    return data == "spark" or bool(SPARK_MASTER.fullmatch(data))
+
+
+def existing_file(data: str) -> Path:
+    """A file of a kind that can be read, or the error that says what there is instead."""
+    path = Path(data)
+    if "://" in data:  # what follows may hold a password
+        raise DataError(f"{data.partition('://')[0]}://... is not a place that Tacit knows.", hint=PLACES)
+    if (shown := data.encode(errors="replace").decode()) != data:  # neither DuckDB nor YAML could write it
+        raise DataError(f"the name of {shown} is not UTF-8.", hint="Rename the file.")
+    if path.is_dir():
+        inside = sorted(one.name for one in path.iterdir() if one.suffix.lower() in (*TEXT_FILES, *PARQUET))
+        hint = f"Give one of its files: tacit init {path / inside[0]}" if inside else "Give a CSV or Parquet file."
+        raise DataError(f"{data} is a folder.", hint=hint, mark=Mark(data))
+    if not path.exists():
+        raise DataError(f"there is no file {data}.", hint="Check the path.", mark=Mark(data))
+    if path.suffix.lower() not in (*TEXT_FILES, *PARQUET, *DATABASE_FILES):
+        raise DataError(f"{data} is not a kind of file that Tacit knows.", hint=PLACES, mark=Mark(data))
+    return path
+
+
+def relative(path: Path, plan: Path) -> str:
+    """The path of a file as a plan writes it."""
+    folder = os.path.realpath(path.parent)
+    return Path(os.path.relpath(os.path.join(folder, path.name), os.path.realpath(plan.parent))).as_posix()
+
+
+def table_name(path: Path) -> str:
+    """A file's name as the name of a table.
+
+    >>> table_name(Path("data/Patients 2024-05.csv")), table_name(Path("2024.csv")), table_name(Path("!.csv"))
+    ('Patients_2024_05', 'table_2024', 'data')
+    """
+    name = re.sub(r"\W+", "_", path.stem).strip("_")
+    return f"table_{name}" if name[:1].isdigit() else name or "data"
+
+
+def without_password(url: str) -> str:
+    """A database's address without its passwords.
+
+    >>> without_password("postgresql://ann:secret@db:5432/clinic?sslmode=require&password=x")
+    'postgresql://ann@db:5432/clinic?sslmode=require'
+    >>> without_password("postgresql://db:5432/clinic")
+    'postgresql://db:5432/clinic'
+    """
+    address, _, settings = re.sub(r"^(\w+://[^:@/]*):[^@/]*@", r"\1@", url).partition("?")
+    kept = [one for one in settings.split("&") if one and unquote(one.split("=")[0]).lower() not in PASSWORDS]
+    return f"{address}?{'&'.join(kept)}" if kept else address
+
+
+def look_at_database(data: str, source: str, folder: Path, table: str | None) -> Look:
+    """The table of a database that is asked for, or its only one.
+
+    `data` may hold a password, which a plan's `source` must not.
+    """
+    is_postgres = data.startswith(("postgresql://", "postgres://"))
+    with open_database(data) if is_postgres else open_engine(data, folder) as engine:
+        return look_at_table(engine, source, Table(table or only_table(engine, source)), None)
+
+
+def open_database(url: str) -> Engine:
+    """PostgreSQL, with the password that somebody typed."""
+    from tacit.engines.postgres import Postgres
+
+    return Postgres(url)
+
+
+def only_table(engine: Engine, source: str) -> str:
+    """The table of a database that has one."""
+    names = tables_in(engine)
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise DataError(f"{source} has no tables that can be seen.", hint="Say which one is meant: --table NAME")
+    more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
+    raise DataError(
+        f"{source} has {len(names)} tables.",
+        hint=f"Say which one is meant with --table NAME (there are: {', '.join(names[:MOST_SHOWN])}{more}).",
+    )
+
+
+def tables_in(engine: Engine) -> list[str]:
+    """The names of a database's tables and views, those of other schemas as schema.table."""
+    from sqlglot import exp
+
+    from tacit.engines.spark import Spark
+
+    if isinstance(engine, Spark):  # Spark's catalog has no tables that a query could read
+        return sorted(found.name for found in engine.session.catalog.listTables())
+    name = "CASE WHEN table_schema = CURRENT_SCHEMA() THEN table_name ELSE table_schema || '.' || table_name END"
+    known = exp.select(name).from_("information_schema.tables")
+    known = known.where("NOT table_schema IN ('information_schema', 'pg_catalog')")
+    return sorted(str(row[0]) for row in engine.rows(known))
+
+
+def look_at_table(engine: Engine, source: str, table: Table, file: str | None) -> Look:
+    """Attach a table and look at all its columns."""
+    engine.attach(table)
+    kinds = engine.columns(table.name)
+    columns = tuple(only_real_dates(engine, table.name, facts) for facts in look_at_columns(engine, table.name, kinds))
+    rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
+    notes = (*(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
+    return Look(source, table.name, file, rows, columns, notes)
+
+
+def doubts(names: Iterable[str]) -> tuple[str, ...]:
+    """What is odd about the names in a file's first line.
+
+    >>> len(doubts(["zip", "age"])), len(doubts(["1980-01-02", "42"]))
+    (0, 1)
+    """
+    from tacit.source import single_column_hint
+
+    hint = single_column_hint(dict.fromkeys(names))
+    looks = any(re.fullmatch(r"-?\d+([.,]\d+)?|\d{4}-\d\d-\d\d", name) for name in names)
+    return tuple(note for note in (hint, ODD_NAMES if looks else None) if note)
+
+
+def look_at_columns(engine: Engine, table: str, kinds: Mapping[str, ColumnType]) -> Iterator[Facts]:
+    """Count what is in each column, a few columns at a time."""
+    names = list(kinds)
+    for begin in range(0, len(names), AT_ONCE):
+        some = names[begin : begin + AT_ONCE]
+        rows, *found = next(engine.rows(shapes.column_facts(table, {name: kinds[name] for name in some})))
+        for i, name in enumerate(some):
+            values, distinct, low, high, *looks = found[7 * i : 7 * i + 7]
+            digits, numbers, dates = (int(one or 0) for one in looks)
+            yield Facts(name, kinds[name], rows, values, distinct, exact(low), exact(high), digits, numbers, dates)
+
+
+def exact(end: Any) -> Decimal | None:
+    """An end of a range as a decimal.
+
+    >>> exact(0.1), exact(None)
+    (Decimal('0.1'), None)
+    """
+    return None if end is None else Decimal(str(end))
+
+
+def only_real_dates(engine: Engine, table: str, facts: Facts) -> Facts:
+    """Texts count as dates if the calendar has them all: 2024-02-30 only looks like one."""
+    if facts.kind != "text" or not 0 < facts.dates == facts.values:
+        return facts
+    with closing(engine.rows(shapes.distinct_rows(table, [facts.name]))) as found:  # type: ignore[type-var]
+        return facts if are_dates(row[0] for row in found) else replace(facts, dates=0)
+
+
+def are_dates(values: Iterable[Any]) -> bool:
+    """Whether all that is there can be read as a date.
+
+    >>> are_dates(["2024-02-29", None]), are_dates(["2024-02-30"])
+    (True, False)
+    """
+    try:
+        return all(value is None or as_date("", value) for value in values)
+    except DataError:
+        return False

@@ -1,0 +1,330 @@
+"""What a column's name says: words of four languages, and what each tells about a person.
+
+Guesses are proposals that the owner corrects, so the lists are short and prefer what is common.
+Words are written without accents and in small letters, as `words_of` reads names.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive"]
+Family = Literal["person", "record", "name", "age", "birth", "postal", "place", "date", "other"]
+
+SUFFIX_FROM = 6  # letters: netincome is an income, but percentage is no age
+PREFIX_FROM = 8  # letters: nationalityofmother; but not original, regional
+PLURALS = ("", "s", "es", "n", "en", "e")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name says: the column's role, and in words what it seems to hold.
+
+    `family` says how the column is treated: a number given to a person tells people apart, an age
+    gets bands, a postal code is masked.
+    """
+
+    role: Role
+    what: str
+    family: Family = "other"
+
+
+def words(listed: str) -> frozenset[str]:
+    """A list of words as a set."""
+    return frozenset(listed.split())
+
+
+# People whom a table is about: a number of theirs tells its people apart.
+PERSON = words(
+    """
+    applicant beneficiary borrower cardholder citizen client customer donor employee guest individual inhabitant
+    insured member participant passenger patient person pupil recipient resident respondent student subject
+    subscriber taxpayer tenant user voter worker
+    arbeitnehmer buerger burger einwohner kunde kunden mieter mitarbeiter mitglied patienten patientin personen
+    proband probanden schuler schueler studenten versicherte versicherten versicherter
+    abonne adherent assure beneficiaire citoyen employe eleve etudiant habitant patiente personne salarie usager
+    utilisateur
+    afiliado alumno asegurado beneficiario ciudadano cliente empleado estudiante habitante paciente persona socio
+    trabajador usuario
+    """
+)
+# People who stand beside them.
+OTHERS = words(
+    """
+    author child contact doctor driver father guardian holder mother nurse owner parent partner physician spouse
+    staff teacher
+    arzt ehepartner kind lehrer mutter personal vater
+    conjoint enfant enseignant medecin mere pere
+    conyuge hijo madre medico padre profesor
+    """
+)
+ANYBODY = PERSON | OTHERS
+ALSO_THINGS = words("child contact enfant hijo individual kind personal staff subject")  # as a name of their own
+BARE_NAMES = words("name names namen nom noms nombre nombres")
+NAME_PARTS = words("first last full middle maiden given family birth legal preferred sur fore complet completo voll")
+BARE_NUMBERS = words("id ids no nr num number nummer numero code key kennung identifier identifiant identificador")
+
+NAME = Meaning("identifier", "a person's name", "name")
+NUMBER = Meaning("identifier", "a number given to a person", "person")
+OTHERS_NUMBER = Meaning("identifier", "a number given to somebody", "name")
+WHO = Meaning("identifier", "a person", "name")
+RECORD = Meaning("identifier", "a record number", "record")
+
+VOCABULARY: tuple[tuple[Meaning, str], ...] = (
+    (
+        NAME,
+        "surname, first name, last name, given name, family name, middle name, forename, full name, maiden name, "
+        "nickname, fname, lname, nachname, vorname, familienname, geburtsname, prenom, apellido, nom de famille",
+    ),
+    (
+        NUMBER,
+        "ssn, nss, nhs, medicare, medicaid, social security, national id, national insurance, insurance number, insurance id, tax id, "
+        "tax number, passport, driver license, drivers license, license number, mrn, medical record, health card, "
+        "policy number, staff number, versicherungsnummer, versichertennummer, versicherungs nr, vers nr, svnr, ahv, "
+        "steuernummer, steuer id, ausweisnummer, personalausweis, reisepass, personalnummer, patientennummer, "
+        "kundennummer, matrikelnummer, mitgliedsnummer, securite sociale, numero de securite sociale, nir, passeport, "
+        "matricule, carte vitale, dni, nif, curp, cpf, pasaporte, seguridad social, historia clinica, "
+        "insee",
+    ),
+    (
+        Meaning("identifier", "a bank account or card", "name"),
+        "iban, bic, bank account, account number, account no, credit card, card number, kontonummer, konto, "
+        "kreditkarte, kartennummer, compte bancaire, numero de compte, carte bancaire, cuenta bancaria, "
+        "numero de cuenta, tarjeta",
+    ),
+    (
+        Meaning("identifier", "an e-mail address", "name"),
+        "email, e mail, mail, email address, e mail address, mailadresse, courriel, correo, correo electronico",
+    ),
+    (
+        Meaning("identifier", "a phone number", "name"),
+        "phone, telephone, cell, cellphone, mobile, fax, tel, telefon, telefonnummer, handy, handynummer, mobilnummer, "
+        "telefono, movil, celular",
+    ),
+    (
+        Meaning("identifier", "an address", "name"),
+        "address, addr, street, street name, house number, adresse, anschrift, strasse, hausnummer, hausnr, rue, "
+        "direccion, calle, domicilio",
+    ),
+    (
+        Meaning("identifier", "somebody's trace on a network", "name"),
+        "ip, ip address, ip addr, mac address, url, username, user name, login, device id, imei, benutzername, "
+        "nom utilisateur, nombre de usuario",
+    ),
+    (
+        Meaning("identifier", "a vehicle", "name"),
+        "license plate, number plate, vin, kfz kennzeichen, autokennzeichen, immatriculation, matricula",
+    ),
+    (
+        RECORD,
+        "id, uid, uuid, guid, pid, identifier, record number, record no, row number, case number, case no, laufnummer, "
+        "lfd nr, lfdnr, kennung, aktenzeichen, fallnummer, identifiant, identificador",
+    ),
+    (
+        Meaning("quasi-identifier", "an age", "age"),
+        "age, ages, alter, lebensalter, edad, years old, age group",
+    ),
+    (
+        Meaning("quasi-identifier", "a date or year of birth", "birth"),
+        "birth, birthday, born, dob, date of birth, birth date, birthdate, birth year, year of birth, yob, geburtsdatum, "
+        "geburtstag, geburtsjahr, geb, gebdat, gebdatum, naissance, date de naissance, annee de naissance, "
+        "nacimiento, fecha de nacimiento, fecha nacimiento, fecha nac",
+    ),
+    (
+        Meaning("quasi-identifier", "a sex or gender"),
+        "sex, gender, geschlecht, sexe, genre, sexo, genero",
+    ),
+    (
+        Meaning("quasi-identifier", "a postal code", "postal"),
+        "zip, zipcode, zip code, postcode, post code, postal, postal code, plz, postleitzahl, code postal, "
+        "codigo postal",
+    ),
+    (
+        Meaning("quasi-identifier", "an area code", "postal"),
+        "fips, geoid, tract, census tract, gemeindeschluessel, gemeindeschlussel, ags, code insee",
+    ),
+    (
+        Meaning("quasi-identifier", "a place", "place"),
+        "city, town, village, municipality, place, county, state, province, region, district, borough, "
+        "neighborhood, neighbourhood, country, residence, location, address city, canton, latitude, longitude, lat, "
+        "lon, lng, origin, destination, birthplace, place of birth, native country, stadt, ort, wohnort, "
+        "geburtsort, gemeinde, kreis, landkreis, bundesland, land, kanton, bezirk, ville, commune, departement, "
+        "pays, lieu, lieu de naissance, ciudad, pueblo, municipio, provincia, pais, barrio, lugar, "
+        "lugar de nacimiento",
+    ),
+    (
+        Meaning("quasi-identifier", "a nationality"),
+        "nationality, citizenship, nation, nationalitat, nationalitaet, staatsangehorigkeit, staatsangehoerigkeit, "
+        "staatsburgerschaft, nationalite, nacionalidad",
+    ),
+    (
+        Meaning("quasi-identifier", "a race or ethnicity"),
+        "race, ethnicity, ethnic, ethnic group, hispanic, ancestry, ethnie, herkunft, raza, etnia",
+    ),
+    (
+        Meaning("quasi-identifier", "a marital status or family"),
+        "marital, marital status, married, civil status, relationship, household size, family size, children, "
+        "familienstand, zivilstand, beziehungsstatus, kinder, kinderzahl, etat civil, situation familiale, enfants, "
+        "estado civil, hijos",
+    ),
+    (
+        Meaning("quasi-identifier", "an education"),
+        "education, educ, degree, schooling, school, university, bildung, schulabschluss, abschluss, ausbildung, diplome, etudes, "
+        "educacion, estudios",
+    ),
+    (
+        Meaning("quasi-identifier", "an occupation"),
+        "occupation, job, job title, profession, employment, employer, workclass, industry, company, veteran, beruf, tatigkeit, "
+        "taetigkeit, arbeitgeber, branche, metier, emploi, employeur, ocupacion, profesion, empleo, trabajo",
+    ),
+    (
+        Meaning("quasi-identifier", "a language"),
+        "language, mother tongue, sprache, muttersprache, langue, langue maternelle, idioma, lengua",
+    ),
+    (
+        Meaning("quasi-identifier", "the date of an event", "date"),
+        "admission, admission date, discharge, discharge date, visit date, date of death, admitted, aufnahmedatum, "
+        "entlassdatum, entlassungsdatum, sterbedatum, date entree, date sortie, fecha de ingreso, fecha de alta",
+    ),
+    (
+        Meaning("sensitive", "a health condition"),
+        "condition, disease, diagnosis, diagnoses, illness, icd, icd code, symptom, syndrome, disorder, comorbidity, "
+        "cancer, tumor, hiv, aids, covid, diabetes, depression, pregnant, pregnancy, allergy, disability, mental "
+        "health, health status, health, medical history, cause of death, infection, vaccinated, vaccination, diagnose, krankheit, "
+        "erkrankung, befund, schwanger, schwangerschaft, behinderung, todesursache, gesundheit, allergie, maladie, "
+        "diagnostic, symptome, sante, enceinte, grossesse, handicap, cause du deces, enfermedad, diagnostico, "
+        "sintoma, salud, embarazo, discapacidad, causa de muerte, cause of admission, reason for admission",
+    ),
+    (
+        Meaning("sensitive", "a treatment"),
+        "treatment, therapy, procedure, surgery, operation, dose, medication, medicine, drug, drugs, prescription, "
+        "behandlung, therapie, medikament, medikation, wirkstoff, eingriff, traitement, medicament, ordonnance, "
+        "chirurgie, tratamiento, terapia, medicamento, receta, cirugia",
+    ),
+    (
+        Meaning("sensitive", "a measurement of the body"),
+        "blood, blood pressure, blood type, systolic, diastolic, bmi, cholesterol, glucose, genotype, mutation, blutdruck, blutgruppe, "
+        "blutzucker, groupe sanguin, tension arterielle, grupo sanguineo, presion arterial",
+    ),
+    (
+        Meaning("sensitive", "an income or a fortune"),
+        "salary, income, wage, wages, earnings, pay, wealth, debt, loan, credit, balance, net worth, gehalt, einkommen, lohn, "
+        "verdienst, vermogen, vermoegen, schulden, salaire, revenu, revenus, dette, patrimoine, salario, sueldo, "
+        "ingreso, ingresos, renta, deuda, patrimonio",
+    ),
+    (
+        Meaning("sensitive", "a habit"),
+        "smoker, smoking, alcohol, raucher, alkohol, fumeur, alcool, fumador",
+    ),
+    (
+        Meaning("sensitive", "a religion"),
+        "religion, religious, faith, belief, church, konfession, glaube, confession, croyance, creencia",
+    ),
+    (
+        Meaning("sensitive", "a political opinion or membership"),
+        "political, politics, party, vote, voted, voting, ideology, union membership, trade union, politisch, partei, "
+        "wahl, gewerkschaft, politique, syndicat, politica, partido, voto, sindicato",
+    ),
+    (
+        Meaning("sensitive", "a sexual orientation"),
+        "sexual orientation, sexuality, sexuelle orientierung, sexualitat, orientation sexuelle, "
+        "orientacion sexual",
+    ),
+    (
+        Meaning("sensitive", "an offence"),
+        "crime, criminal, offence, offense, conviction, arrest, recidivism, straftat, vorstrafe, delikt, delit, "
+        "infraction, condamnation, delito, condena",
+    ),
+    (
+        Meaning("sensitive", "a result or score"),
+        "result, outcome, score, grade, gpa, fico, rating, test result, performance, evaluation, ergebnis, bewertung, zensur, "
+        "resultat, resultado, puntuacion, calificacion",
+    ),
+)  # fmt: skip
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """What a column's name says; the longest word that is known counts.
+
+    >>> meaning_of("dateOfBirth").what, meaning_of("HIV_status").what, meaning_of("Straße").what
+    ('a date or year of birth', 'a health condition', 'an address')
+    >>> meaning_of("patient_name").what, meaning_of("customerId").what
+    ("a person's name", 'a number given to a person')
+    >>> meaning_of("product_name"), meaning_of("percentage"), meaning_of("language").what
+    (None, None, 'a language')
+    """
+    said = words_of(name)
+    if is_persons_name(said):
+        return NAME
+    if ANYBODY & set(said) and BARE_NUMBERS & set(said):
+        return NUMBER if PERSON & set(said) else OTHERS_NUMBER
+    if len(said) == 1 and said[0] in ANYBODY - ALSO_THINGS:
+        return WHO
+    found = [(len(phrase.replace(" ", "")), meaning) for phrase, meaning in phrases() if says(said, phrase)]
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name: small letters, no accents, no digits.
+
+    >>> words_of("BoroCT2010"), words_of("Größe in cm"), words_of("zip-code"), words_of("patientID")
+    (['boro', 'ct'], ['grosse', 'in', 'cm'], ['zip', 'code'], ['patient', 'id'])
+    """
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return [part for word in re.findall(r"[^\W\d_]+", spaced.casefold()) for part in apart(word)]
+
+
+def apart(word: str) -> tuple[str, ...]:
+    """A person's name or number that is written in one word.
+
+    >>> apart("customername"), apart("patientid"), apart("surname")
+    (('customer', 'name'), ('patient', 'id'), ('surname',))
+    """
+    for ending in ("name", "nummer", "number", "nr", "id", "no"):
+        before = word.removesuffix(ending)
+        if before != word and before in ANYBODY:
+            return before, ending
+    return (word,)
+
+
+def is_persons_name(said: list[str]) -> bool:
+    """Whether it is just a name, or the name of somebody; product_name is neither."""
+    others = set(said) - BARE_NAMES
+    return len(others) < len(set(said)) and others <= ANYBODY | NAME_PARTS | {"of", "de", "del", "der", "des"}
+
+
+def phrases() -> Iterator[tuple[str, Meaning]]:
+    """Every known word or phrase with its meaning."""
+    for meaning, listed in VOCABULARY:
+        for phrase in listed.split(", "):
+            yield phrase, meaning
+
+
+def says(said: list[str], phrase: str) -> bool:
+    """Whether the words of a name contain a phrase, also as a part of a long word.
+
+    >>> says(["net", "income"], "income"), says(["haushaltseinkommen"], "einkommen")
+    (True, True)
+    >>> says(["zipcode"], "zip code"), says(["village"], "age"), says(["original"], "origin")
+    (True, False, False)
+    """
+    if f" {phrase} " in f" {' '.join(said)} ":
+        return True
+    joined = phrase.replace(" ", "")
+    if joined == "".join(said):
+        return True
+    return any(is_part(joined, word) for word in said)
+
+
+def is_part(part: str, word: str) -> bool:
+    """Whether a word is a known one, its plural, or a compound with it."""
+    if word in {part + ending for ending in PLURALS} and (len(part) > 3 or word == part):
+        return True
+    return (len(part) >= SUFFIX_FROM and word.endswith(part)) or (
+        len(part) >= PREFIX_FROM and word.startswith(part)
+    )

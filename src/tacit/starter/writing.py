@@ -1,0 +1,261 @@
+"""The starter plan as text: YAML that any name can stand in, with the reason beside every guess."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tacit.errors import InputError
+from tacit.model.schema import (
+    DateHierarchy,
+    FlatHierarchy,
+    HierarchySpec,
+    MaskHierarchy,
+    RangeHierarchy,
+)
+from tacit.starter.coarsening import Proposal, coarsen
+from tacit.starter.guessing import PLEASE_CHECK, Guess, key_of, person_of
+from tacit.starter.looking import Look
+
+PLAIN = re.compile(r"(\.\./)*[A-Za-z_][A-Za-z0-9_./-]*")
+NOT_PLAIN = {"y", "yes", "n", "no", "on", "off", "true", "false", "null"}  # YAML reads these as something else
+LONGEST_KEY = 1000  # characters; YAML gives up looking for the colon after 1024
+COMMENT_FROM, COMMENT_UP_TO = 34, 70  # the columns between which the comments of a block begin
+INDENT = "  "
+
+Line = tuple[str, str]  # what YAML reads, and the comment
+
+
+def scalar(text: str) -> str:
+    """A text as YAML: as it is where that is surely text, else in quotes.
+
+    >>> print(scalar("zip"), scalar("yes"), scalar("1"), scalar('a "b": #c'), scalar("two\\nlines"))
+    zip "yes" "1" "a \\"b\\": #c" "two\\u000alines"
+    """
+    if PLAIN.fullmatch(text) and text.lower() not in NOT_PLAIN:
+        return text
+    return '"' + "".join(map(escaped, text)) + '"'
+
+
+def escaped(letter: str) -> str:
+    """A letter between double quotes."""
+    return "\\" + letter if letter in '"\\' else printed(letter)
+
+
+def printed(text: str) -> str:
+    """A text in one line; letters that cannot be printed by their number.
+
+    >>> print(printed("two\\nlines"))
+    two\\u000alines
+    """
+
+    def shown(letter: str) -> str:
+        number = ord(letter)
+        return letter if letter.isprintable() else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+    return "".join(map(shown, text))
+
+
+def entry(name: str, value: str, indent: str) -> str:
+    """A key and its value; a key that is too long for one line is marked as key.
+
+    >>> entry("zip", "2", "  ")
+    '  zip: 2'
+    """
+    key = scalar(name)
+    if len(key) > LONGEST_KEY:
+        return f"{indent}? {key}\n{indent}: {value}".rstrip()
+    return f"{indent}{key}: {value}".rstrip()
+
+
+def plan_text(look: Look, guesses: Sequence[Guess]) -> str:
+    """The whole plan."""
+    quasi = {one: coarsen(one) for one in guesses if one.role == "quasi-identifier"}
+    blocks = (
+        heading(look),
+        people(guesses),
+        *(role_lines(role, guesses) for role in ROLES),
+        others([one for one in guesses if one.role is None and one.name.strip()]),
+        hierarchies(quasi),
+        releases(look.table, quasi),
+        checks([one for one in guesses if one.role == "sensitive"]),
+    )
+    return "".join(f"{line}\n" for block in blocks for line in aligned(block))
+
+
+def aligned(lines: Sequence[Line]) -> list[str]:
+    """Lines with their comments below each other.
+
+    >>> aligned([("checks:", ""), ("", "nothing"), ("  - a", "one"), ("  - bcd", "two")])
+    ['checks:', '# nothing', '  - a                             # one', '  - bcd                           # two']
+    """
+    longest = max((len(code) for code, comment in lines if comment), default=0)
+    at = min(max(COMMENT_FROM, longest + 2), COMMENT_UP_TO)
+
+    def line(code: str, comment: str) -> str:
+        before = code if not code.strip() else f"{code}  ".ljust(at)
+        return f"{before}# {comment}" if comment else code
+
+    return [line(code, comment) for code, comment in lines]
+
+
+def heading(look: Look) -> list[Line]:
+    """What this file is, what to do with it, and where the rows are."""
+    size = f"{look.rows:,} row{'s' * (look.rows != 1)}, {len(look.columns)} column{'s' * (len(look.columns) != 1)}"
+    return [
+        ("", f"A starter plan for {printed(look.shown)} ({size}), written by tacit init."),
+        ("", "Roles are guessed from names and counts, and you know better:"),
+        ("", "read them, correct them, then run: tacit check"),
+        ("version: 1", ""),
+        (f"source: {look.source if look.source == '.' else scalar(look.source)}", ""),
+        ("tables:", ""),
+        (entry(look.table, "", INDENT), ""),
+        *([(entry("file", scalar(look.file), INDENT * 2), "")] if look.file else []),
+    ]
+
+
+def people(guesses: Sequence[Guess]) -> list[Line]:
+    """What tells rows apart, and what tells people apart."""
+    key, person = key_of(guesses), person_of(guesses)
+    lines: list[Line] = []
+    if key:
+        lines.append((f"{INDENT * 2}key: [{scalar(key.name)}]", "its values all differ"))
+    if person is None:
+        return [*lines, (INDENT * 2, "person: none was found that tells people apart, so each row counts as one person")]
+    return [*lines, (f"{INDENT * 2}person: [{scalar(person.name)}]", f"who counts as one{who_counts(person)}")]
+
+
+def who_counts(person: Guess) -> str:
+    """What to know about the column that tells people apart."""
+    if person.facts.distinct < person.facts.rows:
+        return f": {person.facts.distinct:,} people in {person.facts.rows:,} rows"
+    return "" if person.family in ("person", "name") else "; leave it out if people can have several rows"
+
+
+ROLES = {
+    "identifier": ("identifiers", "never released"),
+    "quasi-identifier": ("quasi-identifiers", "what others may know about a person: generalized"),
+    "sensitive": ("sensitive", "what nobody may learn about a person"),
+}
+
+
+def role_lines(role: str, guesses: Sequence[Guess]) -> list[Line]:
+    """The columns of one role, each with the reason."""
+    key, meaning = ROLES[role]
+    chosen = [one for one in guesses if one.role == role]
+    if not chosen:
+        warning = PLEASE_CHECK if role == "quasi-identifier" else ""
+        return [(INDENT * 2, f"{key}: {warning}none was recognized ({meaning})")]
+    return [(f"{INDENT * 2}{key}:", meaning), *items(chosen, INDENT * 3)]
+
+
+def items(guesses: Iterable[Guess], indent: str) -> list[Line]:
+    """Columns as a list."""
+    return [(f"{indent}- {scalar(one.name)}", one.why) for one in guesses]
+
+
+def others(guesses: Sequence[Guess]) -> list[Line]:
+    """Columns without a role, ready to be given one."""
+    if not guesses:
+        return []
+    return [
+        (INDENT * 2, "Columns without a role are not released. What nobody can look up and everybody may learn"),
+        (INDENT * 2, "goes out as it is when you take away the # here:"),
+        (f"{INDENT * 2}# insensitive:", ""),
+        *items(guesses, f"{INDENT * 2}#   "),
+    ]
+
+
+def hierarchies(quasi: dict[Guess, Proposal]) -> list[Line]:
+    """How each quasi-identifier becomes coarser."""
+    if not quasi:
+        return []
+    flat = [one.name for one, way in quasi.items() if isinstance(way.spec, FlatHierarchy)]
+    advice = [
+        (INDENT * 3, f"For steps of your own name a file, as in {scalar(name)}: {scalar(name + '.csv')},")
+        for name in flat[:1]
+    ]
+    advice += [(INDENT * 3, "that has a line for every value: value;level 1;level 2;*")] if flat else []
+    return [
+        (f"{INDENT * 2}hierarchies:", "how values become coarser, level by level"),
+        *advice,
+        *((entry(one.name, spec_text(way.spec), INDENT * 3), way.note) for one, way in quasi.items()),
+    ]
+
+
+def spec_text(spec: HierarchySpec) -> str:
+    """A hierarchy as the plan writes it.
+
+    >>> spec_text(DateHierarchy(("month", "year"))), spec_text(MaskHierarchy("right"))
+    ('{dates: [month, year]}', '{mask: right}')
+    """
+    if isinstance(spec, RangeHierarchy):
+        return f"{{ranges: [{', '.join(f'{width:f}' for width in spec.widths)}]}}"
+    if isinstance(spec, DateHierarchy):
+        return f"{{dates: [{', '.join(spec.units)}]}}"
+    return f"{{mask: {spec.side}}}" if isinstance(spec, MaskHierarchy) else '"*"'
+
+
+def releases(table: str, quasi: dict[Guess, Proposal]) -> list[Line]:
+    """The table without identifiers, and a first coarser version of it."""
+    raw = [("releases:", ""), (f"{INDENT}raw: {{table: {scalar(table)}}}", "as it is, without identifiers: to compare")]
+    if not quasi:
+        return [*raw, (f"{INDENT}generalized: {{table: {scalar(table)}}}", "")]
+    return [
+        *raw,
+        (f"{INDENT}generalized:", ""),
+        (f"{INDENT * 2}table: {scalar(table)}", ""),
+        (f"{INDENT * 2}generalization:", "levels; higher ones protect more and tell less"),
+        *((entry(one.name, str(way.level), INDENT * 3), way.level_note) for one, way in quasi.items()),
+    ]
+
+
+def checks(sensitive: Sequence[Guess]) -> list[Line]:
+    """Three questions to begin with; one where nothing is sensitive."""
+    asked: list[Line] = [
+        ("checks:", ""),
+        ("  - k-anonymity: {release: generalized, k: 5}", "nobody is one of fewer than 5 people"),
+    ]
+    if not sensitive:
+        return asked
+    if len(sensitive) > 1:
+        asked.append((INDENT, "Each sensitive column, while the others are known; sensitive: COLUMN asks for one:"))
+    is_binary = 0 < min(one.facts.distinct for one in sensitive) < 3
+    many = 2 if is_binary else 3
+    spread = "kind: recursive, c: 3, l: 2" if is_binary else "kind: entropy, l: 2"
+    return [
+        *asked,
+        (f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}", f"{many} different values in every group"),
+        (f"  - l-diversity: {{release: generalized, {spread}}}", "and none of them too frequent"),
+    ]
+
+
+def refuse_existing(plan: Path) -> None:
+    """A plan that is there stays as it is."""
+    if os.path.lexists(plan):
+        raise InputError(f"{plan} is there already; nothing was written.", hint="Use -o other.yaml")
+    if not plan.parent.is_dir():
+        raise InputError(f"there is no folder {plan.parent}.", hint=f"Make it first: mkdir -p {plan.parent}")
+
+
+def write_new(plan: Path, text: str) -> None:
+    """Write a file as a whole or not at all, and never over another one."""
+    draft = plan.with_name(f".{plan.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        publish(draft, plan)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def publish(draft: Path, plan: Path) -> None:
+    """Give a finished file its name. A link fails where the name is taken; some file systems have none."""
+    try:
+        os.link(draft, plan)
+    except FileExistsError:
+        refuse_existing(plan)
+    except OSError:
+        refuse_existing(plan)
+        draft.rename(plan)
