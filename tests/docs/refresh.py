@@ -1,0 +1,59 @@
+"""Write into the pages what their commands print today: python tests/docs/refresh.py. Read the diff afterwards."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+from snippets import FENCE, PAGES, Block, is_run, plain_environment, prepare, run, steps
+
+SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
+
+
+def refreshed(page: Path, folder: Path) -> str:
+    """The text of a page with the output of its console blocks made new; commands without output stay so."""
+
+    def again(found: re.Match[str]) -> str:
+        changes = found["what"] == "change"
+        block = Block(page, 0, found["language"], found["text"], found["file"], changes=changes)
+        prepare(block, folder)
+        if block.language != "console":
+            return found[0]
+        return found[0].replace(found["text"], "".join(refreshed_steps(block)))
+
+    return FENCE.sub(again, page.read_text("utf-8"))
+
+
+def refreshed_steps(block: Block) -> list[str]:
+    """The commands of a console block as they are written, each with what it prints."""
+    written = re.findall(r"^\$ (?:.*\\\n)*.*\n", block.text, re.MULTILINE)
+    parts = []
+    for line, step in zip(written, steps(block), strict=True):
+        output = step.output
+        if is_run(step.command):
+            printed = run(step.command)
+            output = printed.replace('"seconds": 0.0', SECONDS) if output is not None else None
+        parts.append(line + (f"{output}\n" if output is not None else ""))
+    return parts
+
+
+def main() -> None:
+    """Refresh every page that needs no server."""
+    here = Path.cwd()
+    with patch.dict(os.environ, plain_environment(), clear=True):
+        for page in (page for page in PAGES if "how-to" not in page.parts):
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                text = refreshed(page, Path(folder))
+                os.chdir(here)
+            if text != page.read_text("utf-8"):
+                page.write_text(text, "utf-8")
+                sys.stdout.write(f"{page}\n")
+
+
+if __name__ == "__main__":
+    main()

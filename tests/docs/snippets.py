@@ -1,0 +1,142 @@
+"""The examples in the documentation: found in the pages, and run the way a reader would run them."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [page for page in ROOT.glob("*.md") if page.is_file()] + list((ROOT / "docs").rglob("*.md"))
+)
+FENCE = re.compile(
+    r"(?:<!-- (?P<what>file|change): (?P<file>\S+) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+# Two runs differ in these only.
+SECONDS = re.compile(r'("seconds": )[0-9.]+')
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page.
+
+    `file` is the name that a comment above the fence gives it: `<!-- file: people.csv -->`. With
+    `<!-- change: tacit.yaml -->` it has lines that stand for others in a file: those with the same key.
+    """
+
+    page: Path
+    line: int
+    language: str
+    text: str
+    file: str | None = None
+    changes: bool = False
+
+    @property
+    def name(self) -> str:
+        """Where the block stands."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def is_plan(self) -> bool:
+        """A YAML block that begins with the version is a whole plan."""
+        return self.language == "yaml" and bool(re.match(r"(#.*\n)*version:", self.text))
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text("utf-8")
+    return [
+        Block(
+            page,
+            text.count("\n", 0, found.start("language")) + 1,
+            found["language"],
+            found["text"],
+            found["file"],
+            changes=found["what"] == "change",
+        )
+        for found in FENCE.finditer(text)
+    ]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of a console block and what the page says it prints; None where it says nothing."""
+
+    command: str
+    output: str | None
+
+
+def steps(block: Block) -> Iterator[Step]:
+    """The commands of a console block. A backslash at the end of a line continues it.
+
+    >>> block = Block(Path("x"), 1, "console", "$ tacit check\\nholds\\n$ make test\\n")
+    >>> list(steps(block))
+    [Step(command='tacit check', output='holds'), Step(command='make test', output=None)]
+    """
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.replace("\\\n", " ").partition("\n")
+        yield Step(" ".join(command.split("#")[0].split()), tidy(output) or None)
+
+
+def tidy(printed: str) -> str:
+    """What was printed, without spaces at the ends of lines and without times.
+
+    >>> tidy('holds   \\n"seconds": 0.433\\n')
+    'holds\\n"seconds": 0.0'
+    """
+    lines = (line.rstrip() for line in SECONDS.sub(r"\g<1>0.0", printed).splitlines())
+    return "\n".join(lines).strip("\n")
+
+
+def run(command: str) -> str:
+    """What a `tacit` command prints in the current folder, messages first."""
+    from tacit import cli
+
+    program, *arguments = shlex.split(command)
+    assert program == "tacit"
+    printed, messages = io.StringIO(), io.StringIO()
+    with patch.object(sys, "argv", [program, *arguments]), redirect_stdout(printed), redirect_stderr(messages):
+        cli.run()
+    return tidy(messages.getvalue() + printed.getvalue())
+
+
+def is_run(command: str) -> bool:
+    """Whether the tests run a command: those of ours; `cp`, `psql` and the like are only read."""
+    return command.split()[0] == "tacit"
+
+
+def prepare(block: Block, folder: Path) -> None:
+    """Put a block's file where its page says it is; a plan without a name is tacit.yaml."""
+    name = block.file or ("tacit.yaml" if block.is_plan else None)
+    if name is None:
+        return
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(changed(path.read_text("utf-8"), block.text) if block.changes else block.text, "utf-8")
+
+
+def changed(text: str, lines: str) -> str:
+    """A text in which each of the lines stands for the one that has its key.
+
+    >>> changed("k: 4\\nl: 3\\n", "l: 2\\n")
+    'k: 4\\nl: 2\\n'
+    """
+    for line in lines.splitlines():
+        key = re.escape(line.partition(":")[0].strip())
+        text, found = re.subn(rf"^\s*{key}:.*$", line, text, count=1, flags=re.MULTILINE)
+        assert found, line
+    return text
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment without what would change the output."""
+    return {key: value for key, value in os.environ.items() if key not in ("CI", "FORCE_COLOR", "COLUMNS")}
