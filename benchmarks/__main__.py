@@ -65,7 +65,7 @@ def pycanon(table: Table) -> list[str]:
     for row in found["rows"]:
         table.add_row(f"{row['name']} of Adult", f"{row['ours']}", f"pycanon: {row['peer']:.2f} s  {row['theirs']}", "", "")
     table.add_row(
-        "these four in one call", f"{found['tacit']:.3f} s", f"pycanon: {peers:.2f} s", f"1/{peers / found['tacit']:.0f}", "1/20"
+        "all of these in one call", f"{found['tacit']:.3f} s", f"pycanon: {peers:.2f} s", f"1/{peers / found['tacit']:.0f}", "1/20"
     )
     example = found["recursive"]
     return [

@@ -35,12 +35,16 @@ def main() -> None:
         "distinct l-diversity": tacit.LDiversity(kind="distinct", l=3),
         "entropy l-diversity": tacit.LDiversity(kind="entropy", l=2),
         "recursive (3,l)": tacit.LDiversity(kind="recursive", c=3, l=2),
+        "(alpha,k)-anonymity": tacit.AlphaK(alpha="0.5", k=5),
+        "t-closeness": tacit.TCloseness(t="0.5"),
     }
     theirs: dict[str, Callable[[], object]] = {
         "k-anonymity": lambda: anonymity.k_anonymity(frame, QUASI),
         "distinct l-diversity": lambda: anonymity.l_diversity(frame, QUASI, ["occupation"]),
         "entropy l-diversity": lambda: anonymity.entropy_l_diversity(frame, QUASI, ["occupation"]),
         "recursive (3,l)": lambda: anonymity.recursive_c_l_diversity(frame, QUASI, ["occupation"]),
+        "(alpha,k)-anonymity": lambda: anonymity.alpha_k_anonymity(frame, QUASI, ["occupation"]),
+        "t-closeness": lambda: anonymity.t_closeness(frame, QUASI, ["occupation"]),
     }
     mine, answers = seconds(
         lambda: tacit.check_all(frame, list(ours.values()), quasi_identifiers=QUASI, sensitive="occupation")
