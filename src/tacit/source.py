@@ -54,6 +54,13 @@ class Source:
             self.questions[name] = self._found(release) if release.file else self._recoded(release)
         return self.questions[name]
 
+    def raw(self, name: str) -> MicrodataQuestion:
+        """The question about the table of a release as it is, whatever levels the release names."""
+        release = self.plan.releases[name]
+        assert isinstance(release, Microdata)
+        self.engines[name] = self.engine
+        return self._recoded(replace(release, generalization={}))
+
     def lines(self, file: str) -> list[tuple[int, list[str]]]:
         """The numbered lines of a small CSV file that a check names."""
         return read_rows(self.plan.folder / file, file)
@@ -94,7 +101,7 @@ class Source:
             self.counted[f"{name} as population"] = count_table(self.engine, recoded, self.plan)
         counted = self.counted[f"{name} as population"]
         levels = {
-            column: counted.hierarchies[column].level(release.generalization.get(column, 0))
+            column: counted.hierarchies[column].level(self._height(release.table, column, groups.levels[column]))
             for column in original.quasi_identifiers
         }
         found = people_alike(groups, group(counted.base, original.quasi_identifiers, levels))
@@ -105,6 +112,11 @@ class Source:
                 mark=self.plan.mark("tables", name),
             )
         return found
+
+    def _height(self, table: str, column: str, level: Level) -> int:
+        """Which level of a column this is."""
+        levels = self.counted[table].hierarchies[column].levels
+        return next(height for height, one in enumerate(levels) if one is level)
 
     def _levels(self, release: Microdata) -> dict[str, Level]:
         levels = {}
@@ -374,7 +386,8 @@ def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
             raise DataError(
                 f"{release.file} contains {name!r}, an identifier.", hint="Remove the column before you release it.", mark=mark
             )
-    roles = {*original.sensitive, *original.insensitive}
+    parts = {name: some for name, some in parts_of(original, dict.fromkeys(columns)).items() if set(some) <= set(columns)}
+    roles = {*original.sensitive, *original.insensitive, *unfused(original.sensitive, parts)}
     person = original.person if set(original.person) <= set(columns) else ()
     # A column without a role is out with the file: whoever has it may look people up by it.
     quasi = tuple(name for name in columns if name not in roles)
@@ -391,7 +404,7 @@ def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
         merge_spelling=original.merge_spelling,
         as_written=original.as_written,
         quasi_identifiers=quasi,
-        sensitive=tuple(name for name in original.sensitive if name in columns),
+        sensitive=tuple(name for name in original.sensitive if name in columns or name in parts),
         insensitive=tuple(name for name in original.insensitive if name in columns),
         hierarchies={name: spec for name, spec in original.hierarchies.items() if name in original.sensitive},
         distances=original.distances,

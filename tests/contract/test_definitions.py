@@ -19,7 +19,7 @@ import pytest
 from asking import Desk, question
 from oracles import microdata as oracle
 from tacit.definitions.base import Definition
-from tacit.definitions.registry import DEFINITIONS, define
+from tacit.definitions.registry import MICRODATA, define
 from tacit.definitions.replay import replay
 from tacit.model.verdict import Verdict
 from tacit.source import Counted
@@ -216,13 +216,13 @@ def without_seconds(verdict: Verdict, audience: Any = "owner") -> dict[str, Any]
 
 
 def test_every_definition_has_a_sample() -> None:
-    missing = set(DEFINITIONS) - {sample.kind for sample in SAMPLES}
+    missing = set(MICRODATA) - {sample.kind for sample in SAMPLES}
     assert not missing, f'add a line to SAMPLES, for example Sample("{min(missing, default="")}", {{...}})'
 
 
-@pytest.mark.parametrize("kind", DEFINITIONS)
+@pytest.mark.parametrize("kind", MICRODATA)
 def test_a_definition_says_what_it_is(kind: str) -> None:
-    definition = DEFINITIONS[kind]
+    definition = MICRODATA[kind]
     assert definition.check_name == kind
     for fact in ("monotone", "monotone_with_suppression", "simulatable", "needs_sensitive"):
         assert isinstance(getattr(definition, fact), bool), fact
@@ -306,6 +306,20 @@ def test_the_witness_can_be_recounted_by_hand(pool: Pool, sample: Sample, missin
 @every_sample
 @every_way
 @rows_or_persons
+def test_no_group_fails_exactly_where_the_check_holds(pool: Pool, sample: Sample, missing: str, persons: bool) -> None:
+    for table in pool.tables(sample, persons=persons):
+        column = table.data.sensitive[0] if sample.column else None
+        for levels in table.data.levels():
+            asked = question(table.counted, levels)
+            failing = sample.definition(missing).failing(asked, sensitive=column)
+            status = table.ask(sample, levels, missing).status
+            assert failing is None or len(failing) == len(asked.groups(missing=missing))
+            assert failing is None or (status == "holds") == (not failing.any())
+
+
+@every_sample
+@every_way
+@rows_or_persons
 def test_the_evidence_replays(pool: Pool, sample: Sample, missing: str, persons: bool) -> None:
     for table in pool.tables(sample, persons=persons):
         for levels in table.data.levels():
@@ -374,7 +388,7 @@ def test_a_monotone_definition_loses_no_more_people_when_the_release_is_coarser(
     pool: Pool, sample: Sample, way: str
 ) -> None:
     """Where groups that fail may be dropped: fewer people are in failing groups of a coarser release."""
-    if not DEFINITIONS[sample.kind].monotone_with_suppression:
+    if not MICRODATA[sample.kind].monotone_with_suppression:
         pytest.skip(f"{sample.kind} does not claim to be monotone with suppression")
     for table, fine, coarse, below, above in coarser(pool, sample, way):
         lost = [one.witness.facts["people_below"] if one.witness else 0 for one in (below, above)]

@@ -14,7 +14,7 @@ import pytest
 import tacit
 from asking import Desk, question
 from oracles import microdata as oracle
-from tacit.assess import answer_with
+from tacit.definitions.asking import answer_with
 from tacit.definitions.base import Definition
 from tacit.definitions.k_anonymity import KAnonymity
 from tacit.definitions.l_diversity import LDiversity

@@ -63,6 +63,11 @@ class AlphaK(NeighbourhoodDefinition):
         object.__setattr__(self, "k", whole("k", self.k, least=1))
 
     @property
+    def least_group(self) -> int:
+        """k people."""
+        return int(self.k)
+
+    @property
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(alpha={plain(self.alpha)}, k={self.k})-anonymity"

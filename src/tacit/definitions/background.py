@@ -98,7 +98,7 @@ class Deduced(Learned):
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after))
+        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after), up=True)
         whom = f" for anyone who knows {listed(self._told())}" if self.knowledge else ""
         return (
             f"Still learned: {name_of(self.person)} {self.claim()}, {before} -> {after}{whom}; "

@@ -49,8 +49,8 @@ def worst(
 
     Every belief is scored exactly; among equally bad ones the first group is shown.
     """
-    if not predicates:
-        return None
+    if not predicates or not len(crowd):
+        return None  # nothing is secret, or nobody's value is known
     secrets = Secrets(predicates, adversary, measure)
     search = by_blocks if secrets.are_simple(crowd) else one_by_one
     kind, too_much = search(crowd, secrets)

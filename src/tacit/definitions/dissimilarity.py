@@ -70,6 +70,11 @@ class Dissimilarity(NeighbourhoodDefinition):
         object.__setattr__(self, "k", whole("k", self.k, least=1))
 
     @property
+    def least_group(self) -> int:
+        """k people."""
+        return int(self.k)
+
+    @property
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(epsilon={plain(self.epsilon)}, delta={plain(self.delta)})^{self.k}-dissimilarity"

@@ -168,11 +168,17 @@ def entropic(groups: Groups, required: Fraction) -> Finding:
     entropies = float_entropies(groups)
     least = np.flatnonzero(entropies <= entropies.min() + CLOSE)
     _, number, counts = min((entropy(counts), int(members[0]), counts) for counts, members in alike(groups, least))
+    return Finding(groups, number, diversity(counts), below_entropy(groups, required, entropies))
+
+
+def below_entropy(groups: Groups, required: Fraction, entropies: Floats | None = None) -> Mask:
+    """Which groups have too little entropy: floats decide where they are far from the limit, integers else."""
+    entropies = float_entropies(groups) if entropies is None else entropies
     target = log(required.numerator) - log(required.denominator)
-    below = entropies < target - CLOSE
+    below: Mask = entropies < target - CLOSE
     for close, members in alike(groups, np.flatnonzero(np.abs(entropies - target) <= CLOSE)):
         below[members] = not is_diverse(close, required)
-    return Finding(groups, number, diversity(counts), below)
+    return below
 
 
 def float_entropies(groups: Groups) -> Floats:

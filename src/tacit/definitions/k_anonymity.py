@@ -12,7 +12,7 @@ from tacit.definitions.microdata import MicrodataDefinition, exposed, group_fact
 from tacit.definitions.parameters import whole
 from tacit.definitions.words import again, known_facts, name_of, people
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.tables.groups import Groups
+from tacit.tables.groups import Groups, Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing
 
 
@@ -51,6 +51,20 @@ class KAnonymity(MicrodataDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"{self.k}-anonymity"
+
+    @property
+    def whole_groups_suffice(self) -> bool:
+        """Fewer people never help; groups that overlap are not judged alone."""
+        return self.missing != "match-any"
+
+    @property
+    def least_group(self) -> int:
+        """k people."""
+        return self.k
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask:
+        """The groups that are too small."""
+        return question.groups(missing=self.missing).sizes < self.k
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the smallest group."""

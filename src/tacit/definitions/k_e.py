@@ -63,6 +63,16 @@ class KE(WorstGroup):
         object.__setattr__(self, "e", number("e", self.e, least=0, because="is no width"))
 
     @property
+    def whole_groups_suffice(self) -> bool:
+        """Fewer people never help; groups that overlap are not judged alone."""
+        return self.missing != "match-any"
+
+    @property
+    def least_group(self) -> int:
+        """k people."""
+        return int(self.k)
+
+    @property
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"(k={self.k}, e={plain(self.e)})-anonymity"

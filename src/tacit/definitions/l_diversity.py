@@ -15,6 +15,7 @@ from tacit.definitions.diversity import (
     UNBOUNDED,
     Finding,
     Rarest,
+    below_entropy,
     distinct,
     entropic,
     rarest,
@@ -33,7 +34,7 @@ from tacit.definitions.words import again, known_facts, name_of, plural, saying
 from tacit.errors import ParameterError
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.tables.groups import Groups
+from tacit.tables.groups import Groups, Mask
 from tacit.tables.hierarchy import value_text
 from tacit.tables.microdata import MicrodataQuestion, Missing
 
@@ -132,12 +133,36 @@ class LDiversity(MicrodataDefinition):
             return f"{kind} ({plain(self.c)},{plain(self.l)})-diversity"
         return f"{'entropy ' if self.kind == 'entropy' else ''}{plain(self.l)}-diversity"
 
+    @property
+    def whole_groups_suffice(self) -> bool:
+        """Fewer people never help where values are counted; their frequencies can become more even."""
+        return self.kind == "distinct" and self.missing != "match-any"
+
+    @property
+    def least_group(self) -> int:
+        """One person for each of l values, unless some may be disclosed."""
+        return 1 if self.dont_care else int(self.l.__ceil__())
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask:
+        """The groups that are not diverse enough; with several sensitive columns, those with such a part."""
+        whole = question.groups(missing=self.missing)
+        found = np.zeros(len(whole), dtype=bool)
+        for groups in self._asked(question, sensitive):
+            found |= whole_groups(whole, groups, self._below(groups))
+        return found
+
+    def _below(self, groups: Groups) -> Mask:
+        below = self._finding(groups).below if self.kind != "entropy" else below_entropy(groups, self.l)
+        return below | self._rarest(groups).below if self.negative else below
+
+    def _asked(self, question: MicrodataQuestion, sensitive: str | None) -> list[Groups]:
+        if sensitive is not None or len(question.sensitive) == 1:
+            return [question.groups(sensitive or question.sensitive[0], self.missing)]
+        return [question.groups_knowing_the_rest(name, self.missing) for name in question.sensitive]
+
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the least diverse group; with several sensitive columns, of each given the others."""
-        if sensitive is not None:
-            asked = [question.groups(sensitive, self.missing)]
-        else:
-            asked = [question.groups_knowing_the_rest(name, self.missing) for name in question.sensitive]
+        asked = self._asked(question, sensitive)
         findings = [self._finding(groups) for groups in asked]
         # A column that fails comes first, also where both round to the same l.
         worst = min(findings, key=lambda finding: (not finding.below.any(), finding.l))
@@ -269,6 +294,16 @@ class LDiversity(MicrodataDefinition):
             return "every group has only values that may be disclosed"
         found = f"{kind} ({plain(self.c)},{worst.l})-diverse"
         return f"a group that is only {found}" if breached else f"every group is {found}"
+
+
+def whole_groups(whole: Groups, parts: Groups, failing: Mask) -> Mask:
+    """The groups that have a failing part; both are ordered by the same columns first."""
+    if len(whole) == len(parts):
+        return failing
+    found = np.zeros(len(whole), dtype=bool)
+    bad = np.isin(parts.key_of_row, parts.keys[failing])
+    found[np.searchsorted(whole.keys, np.unique(whole.key_of_row[bad]))] = True
+    return found
 
 
 def truncated(value: Decimal, digits: int) -> str:

@@ -30,7 +30,7 @@ from tacit.definitions.words import (
 from tacit.errors import DataError, ParameterError
 from tacit.model.numbers import percent
 from tacit.model.verdict import Assumption
-from tacit.tables.groups import Groups
+from tacit.tables.groups import Groups, Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing, Person
 
 CLOSE = 1e-9  # shares that differ by less are compared exactly
@@ -56,6 +56,32 @@ class MicrodataDefinition(Definition):
         Not where people have several rows, or groups overlap: then merged groups are not sums of groups.
         """
         return self.monotone and question.base.persons is None and self.missing != "match-any"
+
+    @property
+    def least_group(self) -> int:
+        """So many people every group has where it holds: what a repair can rule out before it looks at values."""
+        return 1
+
+    @property
+    def whole_groups_suffice(self) -> bool:
+        """Where rows may be dropped: is it enough to drop the groups that fail, as a whole and each for itself?
+
+        So it is where a group is judged alone, and fewer people never make it better. Otherwise dropping another
+        group, or some rows of a group, may help too.
+        """
+        return False
+
+    @property
+    def looks_up(self) -> bool:
+        """Does it look up the values behind the labels, in a prior or in another table?"""
+        return False
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """Which of `question.groups()` fail, without telling a story; None where they are not judged one by one.
+
+        No group fails exactly where `check` holds. A repair asks this of thousands of releases.
+        """
+        return None
 
     def said(
         self,
@@ -163,7 +189,7 @@ class Learned:
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after))
+        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after), up=True)
         return (
             f"Still learned: {name_of(self.person)} {self.claim()}, "
             f"{before} -> {after}; nobody above {after}."

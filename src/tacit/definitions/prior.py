@@ -145,7 +145,7 @@ def own_distribution(question: MicrodataQuestion, sensitive: str) -> Fitted:
     """The prior where none is given: how frequent each value is in the whole table."""
     domain = question.base.dictionaries[sensitive]
     counts = question.before(sensitive)
-    total = sum(counts.values())
+    total = max(1, sum(counts.values()))  # nobody's value is known: no value has a share
     shares = {code: Fraction(counts.get(value, 0), total) for code, value in enumerate(domain)}
     return Fitted((), domain, {(): shares}, {(): shares}, {(): ()})
 

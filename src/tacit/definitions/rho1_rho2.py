@@ -14,6 +14,7 @@ from tacit.definitions.prior import Prior, Rows
 from tacit.definitions.semantic import Semantic
 from tacit.definitions.semantic_keys import read_file, read_upward
 from tacit.model.verdict import Verdict
+from tacit.tables.groups import Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing
 
 
@@ -70,6 +71,15 @@ class Rho1Rho2(MicrodataDefinition):
     def is_monotone_for(self, question: MicrodataQuestion) -> bool:
         """Yes, unless the prior tells people apart (Theorem 3.2)."""
         return self._semantic().is_monotone_for(question)
+
+    @property
+    def looks_up(self) -> bool:
+        """Yes, where there is a prior."""
+        return self.prior is not None
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """The groups in which a belief jumps."""
+        return self._semantic().failing(question, sensitive=sensitive)
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the greatest belief that was below rho1 before."""

@@ -19,7 +19,7 @@ from tacit.definitions.words import everybodys, known_facts, name_of, people
 from tacit.errors import ParameterError
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Assumption, Certificate, Verdict, Witness
-from tacit.tables.groups import Groups
+from tacit.tables.groups import Groups, Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing
 
 if TYPE_CHECKING:
@@ -90,6 +90,25 @@ class Risk(MicrodataDefinition):
     def label(self) -> str:
         """What is asked, in a few words."""
         return f"{self.attacker} risk at most {plain(self.at_most)}"
+
+    @property
+    def whole_groups_suffice(self) -> bool:
+        """Fewer people never help; the marketer's risk is a mean over all groups."""
+        return self.attacker == "prosecutor" and self.missing != "match-any"
+
+    @property
+    def looks_up(self) -> bool:
+        """Yes, where there is a population."""
+        return self.population is not None
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """The groups whose members are too easy to find; the marketer's risk is not one of groups."""
+        if self.attacker == "marketer":
+            return None
+        groups = question.groups(missing=self.missing)
+        hidden_in = groups.sizes if self.population is None else question.population(self.population, groups)
+        too_few: Mask = hidden_in * self.at_most.numerator < self.at_most.denominator
+        return too_few
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Compute the risk of every group."""

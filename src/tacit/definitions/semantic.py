@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tacit.definitions.adversaries import Adversary, with_prior
 from tacit.definitions.base import Place
 from tacit.definitions.beliefs import number_of_choices
@@ -22,7 +24,7 @@ from tacit.definitions.semantic_keys import read_adversaries, read_measures, rea
 from tacit.definitions.words import listed
 from tacit.errors import DataError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
-from tacit.tables.groups import Groups
+from tacit.tables.groups import Groups, Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing
 
 EVERY_VALUE = Protect()
@@ -85,6 +87,26 @@ class Semantic(MicrodataDefinition):
             for one in self.against
         )
         return not apart and question.base.persons is None and self.missing != "match-any"
+
+    @property
+    def looks_up(self) -> bool:
+        """Yes, where somebody has a prior."""
+        return any(one.prior is not None for one in self.against)
+
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """The groups in which somebody can learn too much; implications reach across groups."""
+        if any(adversary.implications for adversary in self.against):
+            return None
+        groups = question.groups(one_column(question, sensitive), self.missing)
+        cases = [self._case(question, groups, adversary) for adversary in self.against]
+        if any(self._undecidable(case) for case in cases):
+            return None
+        found = np.zeros(len(groups), dtype=bool)
+        for measure in self.measure:
+            for case in cases:
+                if one := worst(case.crowd, case.predicates, case.adversary, measure):
+                    found |= one.below
+        return found
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the worst belief by every measure and of every kind of adversary."""

@@ -162,6 +162,16 @@ class WorstGroup(MicrodataDefinition):
         """What else the evidence has to say to anyone."""
         return {}
 
+    def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
+        """The groups that are beyond some limit."""
+        groups = question.groups(self._column(question, sensitive), self.missing)
+        if self.undecidable(question, groups):
+            return None
+        found = np.zeros(len(groups), dtype=bool)
+        for one in self.look(question, groups).requirements:
+            found |= one.failing()
+        return found
+
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Measure every group and look at the worst."""
         groups = question.groups(self._column(question, sensitive), self.missing)

@@ -69,13 +69,15 @@ def plain(value: Fraction | int) -> str:
     return str(value)
 
 
-def percent(value: Fraction) -> str:
-    """A share in whole percent, as a person reads it; 0 % and 100 % only when exact.
+def percent(value: Fraction, *, up: bool = False) -> str:
+    """A share in whole percent, as a person reads it; 0 % and 100 % only when exact. A bound is rounded `up`.
 
     >>> percent(Fraction(5, 12)), percent(Fraction(999, 1000)), percent(Fraction(1))
     ('42 %', '99 %', '100 %')
+    >>> percent(Fraction(5, 8)), percent(Fraction(5, 8), up=True)
+    ('62 %', '63 %')
     """
-    rounded = round(value * 100)
+    rounded = -(-value.numerator * 100 // value.denominator) if up else round(value * 100)
     if value not in (0, 1):
         rounded = min(max(rounded, 1), 99)
     return f"{rounded} %"

@@ -6,7 +6,7 @@ Everything else (groups of a release, other levels, other columns) is a rollup o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ class Counts:
     recoded: Mapping[str, Integers] = field(default_factory=dict, repr=False)
     raw: Mapping[str, Mapping[Any, tuple[Any, ...]]] = field(default_factory=dict, repr=False)
     _codes: dict[str, Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _rows: dict[str, Integers] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.occurrences)
@@ -85,6 +86,13 @@ class Counts:
             return int(self.occurrences[rows].sum())
         return len(np.unique(self.persons[rows]))
 
+    def rows_by_code(self, column: str) -> Integers:
+        """How many rows have each code of a column, the one for missing among them."""
+        if column not in self._rows:
+            found = np.bincount(self.codes(column), weights=self.occurrences, minlength=self.size(column))
+            self._rows[column] = found.astype(np.int64)
+        return self._rows[column]
+
     def people_by_code(self, column: str) -> Integers:
         """How many people have each value of a column."""
         code, number = self.codes(column), self.size(column) - 1
@@ -99,6 +107,16 @@ class Counts:
         if not columns or first[: len(columns)] != tuple(columns) or self.recoded.keys() & set(columns):
             return None
         return self.keys[0] // self._stride(0, columns[-1])
+
+    def only(self, rows: Integers) -> Counts:
+        """The same counts without the other combinations."""
+        return replace(
+            self,
+            keys=tuple(key[rows] for key in self.keys),
+            occurrences=self.occurrences[rows],
+            persons=None if self.persons is None else self.persons[rows],
+            recoded={name: codes[rows] for name, codes in self.recoded.items()},
+        )
 
     def _stride(self, number: int, column: str) -> int:
         key = self.packing[number]
@@ -136,6 +154,15 @@ def pack_columns(sizes: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
         packing[-1].append(name)
         room //= size
     return tuple(tuple(key) for key in packing)
+
+
+def narrow(codes: Integers, size: int) -> Any:
+    """Codes in as few bytes as hold them: a table of millions is read from memory again and again.
+
+    >>> narrow(np.array([0, 200]), 201).dtype
+    dtype('uint8')
+    """
+    return codes.astype(np.min_scalar_type(max(size - 1, 0)))
 
 
 def pack_codes(codes: Sequence[Integers], sizes: Sequence[int], length: int) -> tuple[Integers, int]:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from tacit.tables.counts import Integers
     from tacit.tables.hierarchy import Level
 
-    Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_MATCHES = 50_000_000
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,14 +114,16 @@ def hierarchy(
 def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[bool]:
     """Which levels hide the column altogether, whoever is in the table: those where every value reads `*`."""
     if isinstance(spec, CsvHierarchy):
-        return [height > 0 and all(row[height] == SUPPRESSED for _, row in rows) for height in range(levels)]
+        hides = [height > 0 and all(row[height] == SUPPRESSED for _, row in rows) for height in range(levels)]
+        # Above a level that hides everything there is nothing to tell apart, whatever it is called.
+        return list(accumulate(hides, or_))
     return [height == levels - 1 > 0 for height in range(levels)]
 
 
 def coded(labels: Labels, *, suppressed: bool) -> Level:
-    """Number the labels in the order of the values; where the column is suppressed all read `*`."""
+    """Number the labels in the order of the values; where the column is suppressed all read the same, `*` as a rule."""
     if suppressed:
-        return Level((SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64))
+        return Level((labels[0] if labels else SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64))
     numbers: dict[Any, int] = {}
     for label in (*labels, None):
         numbers.setdefault(label, len(numbers))
