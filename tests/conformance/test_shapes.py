@@ -10,6 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlglot import exp, parse_one
 
@@ -30,6 +31,8 @@ def loaded(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with open_kind(request.param, request) as engine:
         for table in TABLES:
             engine.attach(table)
+        for name, relation in RELATIONS.items():
+            engine.put_map(name, relation)
         yield engine
 
 
@@ -39,6 +42,8 @@ def judge() -> Iterator[Engine]:
     with DuckDB() as engine:
         for table in TABLES:
             engine.attach(table)
+        for name, relation in RELATIONS.items():
+            engine.put_map(name, relation)
         yield engine
 
 
@@ -73,6 +78,45 @@ def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 10
 
 def listed(table: str, *columns: str) -> Ask:
     return lambda engine: shapes.dictionary(table, columns, engine.collations(table))
+
+
+def labels_of(name: str) -> dict[str, Any]:
+    """A label for each code of a column of `many`: tricky ones in turn, and no label for the first."""
+    number = np.arange(len(values(many(), name)))
+    return {"code": number, "label": [None, *(f"{TRICKY[i % len(TRICKY)]}!" for i in number[1:])], "number": number // 2}
+
+
+def cells_of(*names: str) -> dict[str, Any]:
+    """Three in four combinations of `many`, each with one of five groups; those that occur often have two."""
+    table = many()
+    place = {name: {value: i for i, value in enumerate([*values(table, name), None])} for name in names}
+    found: Counter[int] = Counter()
+    for row in table.rows or ():
+        code = 0
+        for name in names:
+            code = code * len(place[name]) + place[name][row[list(table.columns).index(name)]]
+        found[code] += 1
+    cells = [(code, code % 5, 0, n // 2) for code, n in sorted(found.items()) if code % 4]
+    cells += [(code, (code + 1) % 5, n // 2, n) for code, n in sorted(found.items()) if code % 4]
+    columns = np.array(cells, dtype=np.int64).T
+    return dict(zip(("k0", "number", "after", "upto"), columns, strict=True))
+
+
+RELATIONS: dict[str, dict[str, Any]] = {
+    "labels of words": labels_of("word"),
+    "labels of ages": labels_of("age"),
+    "left out": {"n0": np.array([0, 3]), "n1": np.array([1, 0])},
+    "cells": cells_of("word", "age"),
+    "whole cells": {name: column[: len(column) // 2] for name, column in cells_of("word", "age").items() if name in ("k0", "number")},
+    "groups": {"number": np.arange(5), "l0": list(TRICKY[20:25]), "l1": ["*", None, "", "it's", "😀"]},
+}
+
+
+def regrouped(cells: str, *, divided: bool, columns: list[str]) -> Ask:
+    return lambda engine: shapes.regrouped(
+        "many", columns, sizes=sizes(many(), ["word", "age"]), keys=[["word", "age"]], cells=cells, groups="groups",
+        labels={"word": 0, "age": 1}, divided=divided, collations=engine.collations("many"),
+    )  # fmt: skip
 
 
 EVERY = list(PEOPLE.columns)
@@ -136,6 +180,16 @@ SORTED: dict[str, Ask] = {
 
 UNSORTED: dict[str, Ask] = {
     "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
+    "recoded": lambda engine: shapes.recoded(
+        "many", ["word", "age", "dose", "condition"], labels={"word": "labels of words"}, missing={"word": (None, 0)},
+        constants={"dose": "it's *"}, collations=engine.collations("many"),
+    ),
+    "recoded, groups left out": lambda engine: shapes.recoded(
+        "many", ["word", "age", "condition"], labels={"word": "labels of words", "age": "labels of ages"},
+        missing={"word": ("gone", 3), "age": (None, 0)}, as_is=["age"], left_out="left out", collations=engine.collations("many"),
+    ),
+    "regrouped": regrouped("whole cells", divided=False, columns=["age", "condition", "word", "first"]),
+    "regrouped, combinations divided": regrouped("cells", divided=True, columns=["word", "age"]),
     "a view in SQL, in small letters": lambda _: parse_one("SELECT Name, COUNT(*) AS n FROM People GROUP BY Name"),
 }
 

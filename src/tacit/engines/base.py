@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import output, shapes
 from tacit.errors import EngineError
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class Engine(ABC):
 
     def __init__(self) -> None:
         self._readings: dict[str, exp.Select] = {}
+        self._attached: set[str] = set()
+        self._sources: set[Path] = set()  # files that are read
+        self._stamps: dict[Path, output.Stamp] = {}  # of those that are read again when a release is written
 
     @abstractmethod
     def attach(self, table: Table) -> None:
@@ -85,6 +89,14 @@ class Engine(ABC):
         """Store the rows of a query as a table of that name."""
 
     @abstractmethod
+    def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
+        """Make columns of whole numbers (int64 arrays) or texts reachable under a name, for queries to join with."""
+
+    @abstractmethod
+    def drop_map(self, name: str) -> None:
+        """Forget what `put_map` was given."""
+
+    @abstractmethod
     def explain(self, query: exp.Expression) -> None:
         """Have the engine read a query without running it; raise EngineError where it cannot."""
 
@@ -92,10 +104,65 @@ class Engine(ABC):
     def close(self) -> None:
         """Let go of connections and temporary tables."""
 
+    def check_target(self, target: str, *, replace: bool = False, keep: Collection[Path] = ()) -> None:
+        """Raise an error if a release could not be saved there: to be asked before the work starts.
+
+        A target is a file (.csv or .parquet; what is there is replaced) or a table of the source. A table
+        that exists is refused unless it may be replaced; what the engine reads, and files in `keep`, always.
+        """
+        path = output.file_of(target)
+        if path is not None:
+            output.check_file(path, [*self._sources, *keep])
+        elif target.lower() in (name.lower() for name in self._attached):
+            raise output.is_source(f"table {target}")
+        else:
+            self._check_table(target, replace=replace)
+
+    def save(self, query: exp.Expression, target: str, *, rows: int | None = None, replace: bool = False) -> None:
+        """Write the rows of a query to a file or a table: all of them, or nothing.
+
+        Where `rows` is given, a query that returns more or fewer is an error. A file is written beside
+        its final place and then renamed, a table in a transaction.
+        """
+        self.check_target(target, replace=replace)
+        output.check_unchanged(self._stamps)
+        path = output.file_of(target)
+        if path is None:
+            self._save_table(query, target, rows, replace=replace)
+            return
+        with output.beside(path) as place:
+            written = self._save_file(query, place, path)
+            output.check_rows(written, rows)
+            output.check_unchanged(self._stamps)
+
+    @abstractmethod
+    def _check_table(self, name: str, *, replace: bool) -> None:
+        """Raise an error if a table of that name could not be written to the source."""
+
+    @abstractmethod
+    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+        """Write the rows of a query to a table in one step."""
+
+    @abstractmethod
+    def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
+        """Write the rows of a query to the file `place`, in the format of `final`; how many there were."""
+
+    def _reads_file(self, path: Path, *, again: bool) -> None:
+        """Remember a file that is read, and whether it will be read again."""
+        self._sources.add(path)
+        if again:
+            self._stamps[path] = output.stamp(path)
+
     def columns(self, table: str) -> dict[str, ColumnType]:
         """The columns of a table, in order, with their types."""
         native = self.native_types(table)
         return {name: self.meaning(sql_type).kind for name, sql_type in native.items()}
+
+    def nullable(self, table: str) -> list[str]:
+        """The columns of a table that may be missing: those in which some value is, where nothing is declared."""
+        names = list(self.native_types(table))
+        _, *missing = next(self.rows(shapes.missing_counts(table, names)))
+        return [name for name, number in zip(names, missing, strict=True) if number]
 
     def collations(self, table: str) -> dict[str, str]:
         """The text columns of a table with the collation that sorts them by code point.
@@ -131,6 +198,7 @@ class Engine(ABC):
 
     def _read_plainly(self, table: str) -> None:
         """Read a table from now on in the form that all engines share."""
+        self._attached.add(table)
         how = {name: self.meaning(sql_type).read for name, sql_type in self.native_types(table).items()}
         if set(how.values()) - {"{c}"}:
             self._readings[table] = shapes.reading(table, how, self.dialect)

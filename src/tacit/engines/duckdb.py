@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
+import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import output, shapes
 from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type, wrong_width
 from tacit.engines.base import Engine, NativeType
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
@@ -20,10 +24,16 @@ if TYPE_CHECKING:
     from tacit.engines.base import Numbers
     from tacit.model.schema import Table
 
+Answer = TypeVar("Answer")
+
 BATCH = 10_000
 INSERT_ROWS = 500
 SOURCE = "tacit_source"  # what a database file is attached as
 GIVEN = "tacit given"
+WRITE = {
+    "csv": "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false",
+    "parquet": "FORMAT parquet, USE_TMP_FILE false",
+}
 
 
 class DuckDB(Engine):
@@ -58,6 +68,7 @@ class DuckDB(Engine):
         self.folder = folder
         if database is not None:
             self._open(database)
+            self._reads_file(database, again=False)
 
     def attach(self, table: Table) -> None:
         """Make the table's file or rows reachable under its name."""
@@ -103,15 +114,35 @@ class DuckDB(Engine):
 
     def numbers(self, query: exp.Expression) -> Numbers:
         """The columns of a query of integers as arrays."""
-        try:
-            arrays = self._run(self.sql(query)).fetchnumpy()
-        except duckdb.Error as error:
-            raise self._explained(error) from None
+        sql = self.sql(query)
+        with self._explaining():
+            arrays = attentively(self.connection, lambda: self.connection.execute(sql).fetchnumpy())
         return tuple(self.integers(array) for array in arrays.values())
 
     def write(self, name: str, query: exp.Expression) -> None:
         """Store the rows of a query as a table."""
         self._run(f"CREATE OR REPLACE TABLE {sql_name(name)} AS {self.sql(query)}")
+
+    def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
+        """Copy columns of numbers or texts into a table in memory."""
+        arrays = {
+            column: values if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
+            for column, values in columns.items()
+        }
+        texts = {column for column, values in arrays.items() if values.dtype == object}
+        picked = ", ".join(
+            f"CAST({sql_name(column)} AS {'VARCHAR' if column in texts else 'BIGINT'}) AS {sql_name(column)}"
+            for column in arrays
+        )
+        self.connection.register(GIVEN, arrays)
+        try:
+            self._run(f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}")
+        finally:
+            self.connection.unregister(GIVEN)
+
+    def drop_map(self, name: str) -> None:
+        """Drop the table."""
+        self._run(f"DROP TABLE IF EXISTS {sql_name(name)}")
 
     def explain(self, query: exp.Expression) -> None:
         """Have DuckDB plan a query without running it."""
@@ -122,24 +153,95 @@ class DuckDB(Engine):
         self.connection.close()
 
     def _run(self, sql: str, cursor: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
-        try:
+        with self._explaining():
             return (cursor or self.connection).execute(sql)
-        except duckdb.Error as error:
-            raise self._explained(error) from None
 
     def _fetch(self, cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
-        try:
+        with self._explaining():
             return cursor.fetchmany(BATCH)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """DuckDB's errors as ours."""
+        try:
+            yield
         except duckdb.Error as error:
-            raise self._explained(error) from None
+            raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
+        except RuntimeError as error:
+            # Ctrl-C during a statement: DuckDB stops, and says so in its own way.
+            raise (KeyboardInterrupt if "interrupted" in str(error) else error) from None
 
-    def _explained(self, error: duckdb.Error) -> EngineError:
-        return EngineError(f"DuckDB could not answer: {first_line(error)}")
+    def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
+        how = WRITE[output.format_of(final)]
+        try:
+            return self._count(f"COPY ({self.sql(query)}) TO {quoted(place)} ({how})")
+        except duckdb.Error as error:
+            raise not_written(error, final) from None
 
-    def _open(self, database: Path) -> None:
+    def _count(self, sql: str) -> int:
+        """Run a long statement that stores rows; how many there were."""
+        found = attentively(self.connection, lambda: self.connection.execute(sql).fetchone())
+        assert found is not None
+        return int(found[0])
+
+    def _check_table(self, name: str, *, replace: bool) -> None:
+        if self.database is None:
+            raise output.no_database(name)
+        if not os.access(self.database, os.W_OK):
+            raise EngineError(f"{self.database} may not be written.", hint="Write to a .csv or .parquet file instead.")
+        schema, _, table = name.rpartition(".")
+        if schema.lower() == "main":
+            raise DataError(f"tables of the schema main are named without it: {name!r}.", hint=f"Write {table}.")
+        known = self._run(f"SELECT schema_name FROM information_schema.schemata WHERE catalog_name = '{SOURCE}'").fetchall()
+        schemas = [str(row[0]) for row in known]
+        if schema and schema.lower() not in map(str.lower, schemas):
+            raise DataError(f"{self.database} has no schema {schema!r}.", hint=did_you_mean(schema, schemas))
+        kind = self._run(
+            f"SELECT table_type FROM information_schema.tables WHERE table_catalog = '{SOURCE}' "
+            f"AND lower(table_schema) = lower({quoted(schema or 'main')}) AND lower(table_name) = lower({quoted(table)})"
+        ).fetchall()
+        if kind and not (replace and kind[0][0] == "BASE TABLE"):
+            raise output.table_exists(name)
+
+    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+        schema, _, table = name.rpartition(".")
+        target = f"{SOURCE}.{sql_name(schema or 'main')}.{sql_name(table)}"
+        with self._writable(), self._transaction():
+            if replace:
+                self._run(f"DROP TABLE IF EXISTS {target}")
+            with self._explaining():
+                written = self._count(f"CREATE TABLE {target} AS {self.sql(query)}")
+            output.check_rows(written, rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._run("BEGIN TRANSACTION")
+        try:
+            yield
+            self._run("COMMIT")
+        except BaseException:
+            with suppress(duckdb.Error):
+                self.connection.rollback()
+            raise
+
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        """The database file attached for writing; nobody else may have it open meanwhile."""
+        assert self.database is not None
+        self._run(f"DETACH {SOURCE}")
+        try:
+            self._open(self.database, "")
+            try:
+                yield
+            finally:
+                self._run(f"DETACH {SOURCE}")
+        finally:
+            self._open(self.database)
+
+    def _open(self, database: Path, how: str = "(READ_ONLY)") -> None:
         """Attach a database file that is only read: what we store ourselves goes to memory."""
         try:
-            self.connection.execute(f"ATTACH {quoted(database)} AS {SOURCE} (READ_ONLY)")
+            self.connection.execute(f"ATTACH {quoted(database)} AS {SOURCE} {how}")
         except duckdb.Error as error:
             raise EngineError(
                 f"{database} cannot be opened as a DuckDB database.", hint=first_line(error)
@@ -175,6 +277,7 @@ class DuckDB(Engine):
 
     def _read_file(self, table: Table) -> None:
         path, shown = find_file(table, self.folder)
+        self._reads_file(path, again=path.suffix.lower() in PARQUET)
         if path.suffix.lower() in PARQUET:
             self._view(table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
         else:
@@ -213,6 +316,18 @@ class DuckDB(Engine):
             raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
 
 
+def attentively(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:
+    """Do long work in a thread of its own: DuckDB would not notice Ctrl-C before it is done."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(work)
+        try:
+            return answer.result()
+        finally:
+            while not answer.done():  # again and again: it may not have begun yet
+                connection.interrupt()
+                wait([answer], timeout=0.1)
+
+
 def sql_name(table: str) -> str:
     """A table's name in SQL.
 
@@ -233,6 +348,14 @@ def csv_error(error: EngineError, path: Path, shown: str) -> DataError:
     if counted:
         return wrong_width(int(counted.group(1)), int(counted.group(2)), mark)
     return DataError(f"{shown} cannot be read as CSV: {text}", mark=mark)
+
+
+def not_written(error: duckdb.Error, final: Path) -> EngineError:
+    """Why DuckDB did not write a file."""
+    said = first_line(error)
+    if any(words in said for words in ("No space left", "quota exceeded", "File too large")):
+        return output.disk_full(final)
+    return EngineError(f"{final} cannot be written: {said}")
 
 
 def first_line(error: BaseException) -> str:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sqlglot import exp
 
-from tacit.engines import shapes
-from tacit.engines.attach import values_of
+from tacit.engines import output, shapes
+from tacit.engines.attach import Values, values_of
 from tacit.engines.base import NOT_INTEGERS, Engine, NativeType
 from tacit.errors import DataError, EngineError, MissingExtra, TacitError, did_you_mean
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from tacit.engines.base import Numbers
     from tacit.model.schema import Table
 
@@ -26,11 +27,13 @@ BATCH = 10_000
 CONNECT_SECONDS = 10
 MANY_TABLES = 20
 COPY_HEADER = 19  # bytes: signature, flags and the length of an extension that is not there
+MOST_DIGITS = 38  # of a decimal in Parquet
 COPY_TRAILER = b"\xff\xff"
 
 # Rows hidden by a policy would be left out of every count: better an error than a wrong verdict.
 # A cursor is read to its end, so plans are to be fast as a whole and not for the first rows.
-SESSION = "SET row_security = off; SET cursor_tuple_fraction = 1"
+# Dates in a file are ISO dates, whatever the role likes to see.
+SESSION = "SET row_security = off; SET cursor_tuple_fraction = 1; SET datestyle = 'ISO, YMD'"
 
 COLUMNS = """
     SELECT a.attname,
@@ -41,11 +44,34 @@ COLUMNS = """
       AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
     ORDER BY a.attnum"""
 
+NULLABLE = """
+    SELECT a.attname FROM pg_attribute a
+    WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped AND NOT a.attnotnull
+    ORDER BY a.attnum"""
+
 TABLES = """
     SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE n.nspname || '.' || c.relname END
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^(pg_|information_schema$)'
       AND has_schema_privilege(n.oid, 'USAGE')"""
+
+# Whether tables can be made in a schema (or on the search path), and what is there under a name.
+PLACE = """
+    SELECT pg_is_in_recovery(), n.nspname,
+           n.oid IS NOT NULL AND has_schema_privilege(n.oid, 'CREATE'), (SELECT relkind FROM pg_class WHERE oid = to_regclass(%s))
+    FROM (SELECT coalesce(%s, current_schema()) AS name) AS s LEFT JOIN pg_namespace n ON n.nspname = s.name"""
+
+# What a file's columns become in Parquet; the rest is text.
+PARQUET_TYPES = {
+    "smallint": "BIGINT",
+    "integer": "BIGINT",
+    "bigint": "BIGINT",
+    "real": "DOUBLE",
+    "double precision": "DOUBLE",
+    "date": "DATE",
+    "timestamp without time zone": "TIMESTAMP",
+    "boolean": "BOOLEAN",
+}
 
 # What went wrong when connecting, by libpq's words, and what to do next.
 CONNECTING = (
@@ -84,7 +110,8 @@ class Postgres(Engine):
     The session cannot change anything. All its questions are answered from one snapshot, taken at
     the first of them, so that counts made one after the other fit together. The only exceptions
     are `write` and rows that stand in the plan (a temporary table): each is a transaction of its
-    own, and a new snapshot follows.
+    own, and a new snapshot follows. A release is saved from the snapshot that was counted: to a file
+    by this session, to a table by one of its own that sees the same rows.
     """
 
     dialect = "postgres"
@@ -103,7 +130,9 @@ class Postgres(Engine):
     def __init__(self, url: str) -> None:
         super().__init__()
         self.connection = connect(url)
+        self._url = url
         self._cursors = itertools.count()
+        self._given: dict[str, Values] = {}
 
     def attach(self, table: Table) -> None:
         """Find the table in the database, or store the rows that stand in the plan for this session."""
@@ -121,6 +150,10 @@ class Postgres(Engine):
     def native_types(self, table: str) -> dict[str, str]:
         """The columns that may be read, in order, with PostgreSQL's names for their types."""
         return {str(name): str(sql_type) for name, sql_type in self._ask(COLUMNS, (self._name(table),))}
+
+    def nullable(self, table: str) -> list[str]:
+        """The columns that are not declared NOT NULL; those of a view never are."""
+        return [str(name) for (name,) in self._ask(NULLABLE, (self._name(table),))]
 
     def rows(self, query: exp.Expression) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches from a cursor on the server."""
@@ -144,6 +177,17 @@ class Postgres(Engine):
         with self._changing() as cursor:
             cursor.execute(f"CREATE TABLE {self._name(name)} AS {self.sql(query)}")
 
+    def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
+        """Have queries carry the columns as arrays: a temporary table would need another snapshot, and rights."""
+        arrays = [array_of(values) for values in columns.values()]
+        names = [exp.to_identifier(column, quoted=True) for column in columns]
+        alias = exp.TableAlias(this=exp.to_identifier("m"), columns=names)
+        self._readings[name] = exp.select(exp.Star()).from_(exp.Unnest(expressions=arrays, alias=alias))
+
+    def drop_map(self, name: str) -> None:
+        """Forget the columns."""
+        self._readings.pop(name, None)
+
     def explain(self, query: exp.Expression) -> None:
         """Have PostgreSQL plan a query without running it."""
         self._ask(f"EXPLAIN {self.sql(query)}")
@@ -161,12 +205,99 @@ class Postgres(Engine):
 
     def _create(self, table: Table) -> None:
         values = values_of(table)
-        target = self._name(table.name)
         with self._changing() as cursor:
-            cursor.execute(f"CREATE TEMPORARY TABLE {target} {shapes.declared(values.sql_types).sql(dialect=self.dialect)}")
-            with cursor.copy(f"COPY {target} FROM STDIN") as copy:
-                for row in values.rows:
-                    copy.write_row(row)
+            self._store(cursor, table.name, values)
+        self._given[table.name] = values
+
+    def _store(self, cursor: Any, name: str, values: Values) -> None:
+        target = self._name(name)
+        cursor.execute(f"CREATE TEMPORARY TABLE {target} {shapes.declared(values.sql_types).sql(dialect=self.dialect)}")
+        with cursor.copy(f"COPY {target} FROM STDIN") as copy:
+            for row in values.rows:
+                copy.write_row(row)
+
+    def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
+        types = self._types(query)
+        if output.format_of(final) == "csv":
+            return self._stream(query, types, place)
+        written = place.with_suffix(".csv.tmp")
+        try:
+            rows = self._stream(query, types, written)
+            to_parquet(written, types, place, final)
+        finally:
+            output.discard(written)
+        return rows
+
+    def _stream(self, query: exp.Expression, types: Mapping[str, str], place: Path) -> int:
+        """Write the rows of a query to a CSV file as the server sends them; how many there were."""
+        sql = f"COPY ({self.sql(with_words(query, types))}) TO STDOUT (FORMAT csv, HEADER true)"
+        try:
+            with self._explaining(), self.connection.cursor() as cursor, place.open("wb") as file:
+                with cursor.copy(sql) as copy:
+                    for part in copy:
+                        file.write(part)
+                return int(cursor.rowcount)
+        except BaseException:  # a full disk, Ctrl-C: the server was cut short, and takes no more questions in this snapshot
+            if not self.connection.closed:
+                self.connection.rollback()
+            raise
+
+    def _types(self, query: exp.Expression) -> dict[str, str]:
+        """The columns of a query with PostgreSQL's names for their types; nothing is run."""
+        with self._explaining(), self.connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({self.sql(query)}) AS q LIMIT 0")
+            codes = {str(one.name): one.type_code for one in cursor.description}
+            cursor.execute("SELECT t, format_type(t, NULL) FROM unnest(%s::oid[]) AS t", (list(codes.values()),))
+            names = dict(cursor.fetchall())
+        return {name: str(names[code]) for name, code in codes.items()}
+
+    def _check_table(self, name: str, *, replace: bool) -> None:
+        schema = name.rpartition(".")[0] or None
+        standby, found, allowed, kind = self._ask(PLACE, (self._name(name), schema))[0]
+        if standby:
+            raise EngineError("this server is a standby: it cannot store a table.", hint=REFUSALS["25006"])
+        if found is None:
+            raise DataError(f"the database has no schema {schema or 'to make tables in'!r}.", hint="Write schema.table.")
+        if not allowed:
+            raise EngineError(
+                f"this role may not make tables in schema {found}.",
+                hint=f"Have its owner run: GRANT CREATE ON SCHEMA {found} TO {self._role()}",
+            )
+        if kind is not None and not (replace and kind in ("r", b"r")):
+            raise output.table_exists(name)
+
+    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+        *schema, table = name.split(".")
+        beside = ".".join([*schema, f"tacit_{secrets.token_hex(8)}"])
+        with self._writing(query) as cursor:
+            # Beside the old table, which others can read until the last moment.
+            cursor.execute(f"CREATE TABLE {self._name(beside)} AS {self.sql(query)}")
+            output.check_rows(int(cursor.rowcount), rows)
+            if replace:
+                cursor.execute(f"DROP TABLE IF EXISTS {self._name(name)}")
+            cursor.execute(f"ALTER TABLE {self._name(beside)} RENAME TO {shapes.table_of(table).sql(dialect=self.dialect)}")
+        with self._explaining():
+            self.connection.rollback()  # a new snapshot, in which the table is there
+
+    @contextmanager
+    def _writing(self, query: exp.Expression) -> Iterator[Any]:
+        """A transaction in a session of its own that sees what this one sees, and may write."""
+        import psycopg
+
+        shared = self._ask("SELECT pg_export_snapshot()")[0][0]
+        other = connect(self._url)
+        try:
+            other.read_only = False
+            with other.cursor() as cursor:
+                cursor.execute(f"SET TRANSACTION SNAPSHOT '{shared}'")
+                for table in {found.name for found in query.find_all(exp.Table)} & self._given.keys():
+                    self._store(cursor, table, self._given[table])
+                yield cursor
+            other.commit()
+        except psycopg.Error as error:
+            raise refused(error) from None
+        finally:
+            other.close()  # what was not committed is gone with the session
 
     def _not_readable(self, name: str) -> TacitError:
         known = [str(row[0]) for row in self._ask(TABLES)]
@@ -264,6 +395,65 @@ def refused(error: Any) -> EngineError:
     special = (hint for words, hint in SPECIAL if words in said)
     hint = next(special, REFUSALS.get(error.sqlstate or ""))
     return EngineError(f"PostgreSQL could not answer: {said.rstrip('.')}.", hint=hint)
+
+
+def array_of(values: Sequence[Any] | np.ndarray[Any, Any]) -> exp.Cast:
+    """Whole numbers or texts as one array in SQL.
+
+    >>> print(array_of(['say "hi"', None]).sql(dialect="postgres"))
+    CAST('{"say \\"hi\\"",NULL}' AS TEXT[])
+    """
+    if isinstance(values, np.ndarray):
+        return exp.cast(exp.Literal.string("{" + ",".join(map(str, values.tolist())) + "}"), "BIGINT[]")
+    texts = ("NULL" if value is None else '"' + re.sub(r'(["\\])', r"\\\1", str(value)) + '"' for value in values)
+    return exp.cast(exp.Literal.string("{" + ",".join(texts) + "}"), "TEXT[]")
+
+
+def with_words(query: exp.Expression, types: Mapping[str, str]) -> exp.Expression:
+    """A query with its truth values as the words true and false: COPY would write t and f."""
+    if "boolean" not in types.values() or not isinstance(query, exp.Query):
+        return query
+    return exp.select(
+        *(
+            exp.alias_(exp.cast(shapes.column(name), "TEXT"), name, quoted=True) if kind == "boolean" else shapes.column(name)
+            for name, kind in types.items()
+        )
+    ).from_(query.subquery("w"))
+
+
+def to_parquet(written: Path, types: Mapping[str, str], place: Path, final: Path) -> None:
+    """Make a Parquet file of the CSV file that the server sent; here NULL and the empty text still differ."""
+    import duckdb
+
+    from tacit.engines.duckdb import not_written, quoted
+
+    with duckdb.connect() as connection:
+        names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in types)
+        source = (
+            f"read_csv({quoted(written)}, auto_detect=false, header=true, columns={{{names}}}, delim=',', quote='\"', "
+            "escape='\"', nullstr='', allow_quoted_nulls=false)"
+        )
+        try:
+            picked = ", ".join(
+                f"CAST({name} AS {parquet_type(connection, source, name, kind)}) AS {name}"
+                for name, kind in ((shapes.column(name).sql(dialect="duckdb"), kind) for name, kind in types.items())
+            )
+            connection.execute(f"COPY (SELECT {picked} FROM {source}) TO {quoted(place)} (FORMAT parquet, USE_TMP_FILE false)")
+        except duckdb.Error as error:
+            raise not_written(error, final) from None
+
+
+def parquet_type(connection: Any, source: str, name: str, kind: str) -> str:
+    """The type of a column in Parquet; a numeric has as many digits after the point as its values need."""
+    if kind != "numeric":
+        return PARQUET_TYPES.get(kind, "VARCHAR")
+    whole, part, special = connection.execute(
+        f"SELECT max(length(split_part(ltrim({name}, '-'), '.', 1))), max(length(split_part({name}, '.', 2))), "
+        f"count(*) FILTER (NOT regexp_full_match({name}, '-?[0-9.]+')) FROM {source}"
+    ).fetchone()
+    if special or (whole or 0) + (part or 0) > MOST_DIGITS:
+        return "DOUBLE"
+    return f"DECIMAL(38, {part or 0})"
 
 
 def integers(data: bytes, columns: int) -> Numbers:

@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 import re
+import secrets
 import socket
 import tempfile
 import warnings
@@ -14,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines import shapes
+from tacit.engines import output, shapes
 from tacit.engines.attach import PARQUET, find_file, ragged_line, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
 from tacit.errors import DataError, EngineError, Mark, MissingExtra, did_you_mean
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
     from tacit.model.schema import Table
 
 MASTER_SECONDS = 5
+CSV: dict[str, Any] = {
+    "header": True,
+    "escape": '"',
+    "nullValue": "",
+    "emptyValue": '""',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+    "compression": "none",
+}
 NO_JAVA = "Install Java 17 or newer (apt install openjdk-17-jre-headless) and set JAVA_HOME to it."
 NO_MASTER = "Start the cluster, or correct the master in the plan's source (spark://host:7077)."
 
@@ -103,6 +113,24 @@ class Spark(Engine):
             else:
                 frame.write.saveAsTable(self._name(name))
 
+    def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
+        """Hand columns over by Arrow."""
+        import numpy as np
+        import pyarrow as pa
+
+        arrays = {
+            column: pa.array(values, pa.int64() if isinstance(values, np.ndarray) else pa.string())
+            for column, values in columns.items()
+        }
+        with explaining():
+            self._view(name, self.session.createDataFrame(pa.table(arrays)))
+
+    def drop_map(self, name: str) -> None:
+        """Drop the view on the columns."""
+        if name in self._views:
+            self._views.remove(name)
+            self.session.catalog.dropTempView(name)
+
     def explain(self, query: exp.Expression) -> None:
         """Have Spark resolve a query without running it."""
         with explaining():
@@ -115,6 +143,69 @@ class Spark(Engine):
             self.session.catalog.dropTempView(view)
         if self._made_session:
             self.session.stop()
+
+    def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
+        """Spark writes folders: one with a single part is made, and the part taken out."""
+        from pyspark.sql import Observation, functions
+
+        seen = Observation()
+        folder = place.with_suffix(".parts.tmp")
+        try:
+            with self._job(), explaining():
+                frame = self._frame(query).observe(seen, functions.count(functions.lit(1)).alias("n")).coalesce(1)
+                if output.format_of(final) == "csv":
+                    texts = [functions.col(quoted_name(name)).cast("string").alias(name) for name in frame.columns]
+                    frame.select(*texts).write.csv("file:" + str(folder), **CSV)
+                else:
+                    frame.write.parquet("file:" + str(folder))
+            part = next(folder.glob("part-*"))
+            part.replace(place)
+        finally:
+            output.discard(folder)
+        return int(seen.get["n"])
+
+    def _check_table(self, name: str, *, replace: bool) -> None:
+        catalog = self.session.catalog
+        lasting = self.session.conf.get("spark.sql.catalogImplementation") != "in-memory"
+        if self._made_session and not lasting and catalog.currentCatalog() == "spark_catalog":
+            raise EngineError(
+                "this Spark has no catalog that outlives the session.",
+                hint="Write to a .csv or .parquet file, or configure a metastore (spark.sql.catalogImplementation).",
+            )
+        with explaining():
+            if catalog.tableExists(self._name(name)) and not (
+                replace and catalog.getTable(self._name(name)).tableType == "MANAGED"
+            ):
+                raise output.table_exists(name)
+
+    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+        *schema, _ = name.split(".")
+        beside = self._name(".".join([*schema, f"tacit_{secrets.token_hex(8)}"]))
+        try:
+            with self._job(), explaining():
+                self._frame(query).write.saveAsTable(beside)
+                output.check_rows(self.session.table(beside).count(), rows)
+                output.check_unchanged(self._stamps)
+                if replace:
+                    self.session.sql(f"DROP TABLE IF EXISTS {self._name(name)}")
+                self.session.sql(f"ALTER TABLE {beside} RENAME TO {self._name(name)}")
+        except BaseException:
+            with suppress(Exception):
+                self.session.sql(f"DROP TABLE IF EXISTS {beside}")
+            raise
+
+    @contextmanager
+    def _job(self) -> Iterator[None]:
+        """Work that Spark stops when we are stopped: else it would go on writing behind our back."""
+        tag = f"tacit-{secrets.token_hex(4)}"
+        self.session.addTag(tag)
+        try:
+            yield
+        except BaseException:
+            self.session.interruptTag(tag)
+            raise
+        finally:
+            self.session.removeTag(tag)
 
     def _name(self, table: str) -> str:
         return shapes.table_of(table).sql(dialect=self.dialect)
@@ -133,6 +224,7 @@ class Spark(Engine):
 
     def _read_file(self, table: Table) -> None:
         path, shown = self._find_file(table)
+        self._reads_file(path, again=True)
         with explaining():
             if path.suffix.lower() in PARQUET:
                 self._view(table.name, self.session.read.parquet(spark_path(path)))
@@ -186,6 +278,15 @@ def schema(types: Mapping[str, str]) -> str:
     '`zip` STRING, `dose` DECIMAL(38, 2)'
     """
     return shapes.declared(types).sql(dialect="spark")[1:-1]
+
+
+def quoted_name(column: str) -> str:
+    """A column's name as Spark's functions take it.
+
+    >>> quoted_name("back`tick")
+    '`back``tick`'
+    """
+    return "`" + column.replace("`", "``") + "`"
 
 
 def active_session() -> Any:

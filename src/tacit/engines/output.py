@@ -1,0 +1,196 @@
+"""Where a release is written: a file that is whole or not there at all, or a table of the source."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.errors import DataError, EngineError, TacitError
+
+Format = Literal["csv", "parquet"]
+Relation = Sequence[Any] | np.ndarray[Any, np.dtype[np.int64]]  # one column: whole numbers, or texts
+Stamp = tuple[int, int, int]
+
+FORMATS: dict[str, Format] = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+# Endings of files that Tacit does not write: nobody means a table of a schema by them.
+OTHER_FILES = (
+    ".arrow", ".avro", ".db", ".dta", ".duckdb", ".feather", ".gz", ".json", ".jsonl", ".ods", ".orc", ".rds", ".sav",
+    ".sas7bdat", ".sqlite", ".tsv", ".txt", ".xls", ".xlsx", ".xml", ".yaml", ".yml", ".zip", ".zst",
+)  # fmt: skip
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+SHORT = 40  # letters of a file's name in that of its temporary one, which has to fit as well
+WRITABLE = "Write to a name that ends in .csv or .parquet"
+
+
+def file_of(target: str) -> Path | None:
+    """The file that a target means, None where it is the name of a table.
+
+    >>> file_of("out/april.csv"), file_of("wards.april")
+    (PosixPath('out/april.csv'), None)
+    >>> file_of("april.xlsx")
+    Traceback (most recent call last):
+    tacit.errors.DataError: april.xlsx: Tacit does not write .xlsx files. Write to a name that ends in .csv or .parquet.
+    """
+    path = Path(target)
+    ending = path.suffix.lower()
+    if ending in FORMATS:
+        return path
+    if ending in OTHER_FILES:
+        raise DataError(f"{target}: Tacit does not write {ending} files.", hint=f"{WRITABLE}.")
+    if not target.strip() or len(path.parts) > 1 or target != target.strip() or path.is_dir():
+        raise DataError(f"{target!r} is neither a file nor a table that can be written.", hint=f"{WRITABLE}.")
+    return None
+
+
+def format_of(path: Path) -> Format:
+    """How a file is written, by its ending."""
+    return FORMATS[path.suffix.lower()]
+
+
+def no_database(target: str) -> DataError:
+    """A table as target, where the source has no place for tables."""
+    return DataError(
+        f"{target!r} would be a table, but the source is no database that tables can be added to.", hint=f"{WRITABLE}."
+    )
+
+
+def table_exists(name: str) -> DataError:
+    """A target table that is there already."""
+    return DataError(
+        f"the database has a table {name!r} already.",
+        hint="Choose another name, drop the table, or say that it may be replaced.",
+    )
+
+
+def is_source(target: str) -> DataError:
+    """A target that the release is made from."""
+    return DataError(
+        f"{target} belongs to what is released; it would be lost.", hint="Write the release to another name."
+    )
+
+
+def check_file(path: Path, sources: Collection[Path]) -> None:
+    """Refuse at once what could not be written later, or must not be."""
+    with refusing(path):
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise DataError(f"there is no folder {path.parent}.", hint="Make it first, or write somewhere else.")
+        if path.exists():
+            if any(source.exists() and path.samefile(source) for source in sources):
+                raise is_source(str(path))
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise DataError(f"{path} is not a file.", hint="Name the file that is to be written.")
+        with trial(folder):
+            pass
+
+
+@contextmanager
+def trial(folder: Path) -> Iterator[None]:
+    """A file that only shows that the folder takes one."""
+    place = folder / f".tacit-{secrets.token_hex(4)}.tmp"
+    place.touch(exist_ok=False)
+    try:
+        yield
+    finally:
+        place.unlink(missing_ok=True)
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """A place for a file (or a folder with one) beside its final one, which it takes when all went well.
+
+    What was there stays until then, and whatever goes wrong, also Ctrl-C, leaves it as it was. Only a
+    process that is killed leaves the temporary file behind; nobody reads it, and it can be deleted.
+    """
+    final = path.resolve()  # a link keeps pointing where it does
+    place = final.with_name(f".{final.name[:SHORT]}.tacit-{secrets.token_hex(4)}.tmp")
+    try:
+        with refusing(path):
+            yield place
+            keep_mode(place, final)
+            settle(place)
+            place.replace(final)
+            settle(final.parent)
+    except BaseException:
+        discard(place)
+        raise
+
+
+def discard(place: Path) -> None:
+    """Remove a temporary file or folder, if it is there."""
+    with suppress(OSError):
+        if place.is_dir():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            place.unlink(missing_ok=True)
+
+
+def keep_mode(place: Path, final: Path) -> None:
+    """Who may read the file does not change when it is written again."""
+    with suppress(OSError):
+        place.chmod(stat.S_IMODE(final.stat().st_mode))
+
+
+def settle(place: Path) -> None:
+    """Wait until a file or the names in a folder are on the disk."""
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """The system's refusals as ours."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(path: Path, error: OSError) -> TacitError:
+    """Why a file cannot be written."""
+    if error.errno in FULL:
+        return disk_full(path)
+    reason = (error.strerror or str(error)).lower()
+    return EngineError(f"{path} cannot be written: {reason}.", hint="Write to a folder where you may.")
+
+
+def disk_full(path: Path) -> EngineError:
+    """A file for which there is no room."""
+    return EngineError(f"{path} cannot be written: the disk is full.", hint="Free space, or write to another disk.")
+
+
+def check_rows(written: int, meant: int | None) -> None:
+    """What is written is as much as was meant."""
+    if meant is not None and written != meant:
+        raise DataError(
+            f"{written} rows would have been written, but {meant} were meant: nothing was written.",
+            hint="The table has changed since it was counted. Try again when nobody writes to it.",
+        )
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when somebody writes to a file."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def check_unchanged(stamps: dict[Path, Stamp]) -> None:
+    """The files that are read are the ones that were counted."""
+    for path, before in stamps.items():
+        if not path.exists() or stamp(path) != before:
+            raise DataError(
+                f"{path.name} has changed since it was counted: nothing was written.",
+                hint="Try again when nobody writes to it.",
+            )

@@ -1,0 +1,1 @@
+"""Repairs: ways to change a release until its checks hold."""
