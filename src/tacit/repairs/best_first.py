@@ -1,0 +1,73 @@
+"""Best-first: lattices too large to search as a whole, from the top downwards, as far as time allows."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from tacit.jobs import Job
+from tacit.repairs.judging import Judge
+from tacit.repairs.search import Clock, Cost, Found
+from tacit.tables.lattice import Node, undominated
+
+SECONDS = 60.0  # where nobody says how long
+
+
+def best_first(judge: Judge, cost: Cost, clock: Clock, job: Job) -> Found:
+    """Go down from the cheapest node that passes, again and again.
+
+    Whatever is found passes; that nothing is cheaper is proved only where the whole lattice below the
+    top was seen before the time was over.
+    """
+    seconds = clock.seconds = clock.seconds or SECONDS
+    lattice = judge.lattice
+    passing: dict[Node, float] = {}
+    failed = Failed(len(lattice.columns), judge.is_monotone)
+    seen = {lattice.top}
+    queue: list[tuple[float, Node]] = []
+
+    def look(node: Node) -> None:
+        outcome = judge.outcome(node)
+        if outcome.holds:
+            passing[node] = cost.of(outcome)
+            heappush(queue, (passing[node], node))
+        else:
+            failed.add(node)
+            if not judge.is_monotone:
+                heappush(queue, (float("inf"), node))
+
+    look(lattice.top)
+    while queue and not clock.is_over:
+        _, node = heappop(queue)
+        for lower in lattice.below(node):
+            if clock.is_over:
+                heappush(queue, (0.0, node))
+                break
+            job.step(f"going down the lattice ({judge.asked:,} nodes asked)", min(1.0, clock.spent / seconds))
+            if lower not in seen and not failed.covers(lower):
+                seen.add(lower)
+                look(lower)
+    best = min(passing, key=lambda node: (passing[node], sum(node), node), default=None)
+    return Found(
+        best, passing.get(best) if best is not None else None, not queue, tuple(undominated(list(passing))), not queue, judge.asked
+    )
+
+
+class Failed:
+    """Nodes that fail; where the checks are monotone, so does everything below them."""
+
+    def __init__(self, columns: int, monotone: bool) -> None:
+        self.monotone = monotone
+        self.nodes: Any = np.zeros((0, columns), dtype=np.int64)
+
+    def add(self, node: Node) -> None:
+        """Remember a node, and forget those below it."""
+        if self.monotone:
+            kept = self.nodes[~(self.nodes <= np.array(node)).all(axis=1)]
+            self.nodes = np.vstack((kept, [node]))
+
+    def covers(self, node: Node) -> bool:
+        """Does a node fail because one above it does?"""
+        return bool((self.nodes >= np.array(node)).all(axis=1).any())

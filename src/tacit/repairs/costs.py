@@ -1,0 +1,68 @@
+"""Costs: what a node of the lattice costs by a measure of utility, for the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tacit.repairs.judging import Judge, Outcome
+from tacit.tables.lattice import Lattice
+from tacit.utility.levels import NodeCosts, lattice_costs
+from tacit.utility.measures import AverageGroup, Discernibility, measure
+from tacit.utility.weights import refuse_weights
+
+BY_LEVELS = ("loss", "height")
+BY_SIZES: Mapping[str, Callable[[Any, int, int], Any]] = {
+    "discernibility": Discernibility.cost_of_groups,
+    "average-group": AverageGroup.cost_of_groups,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ByLevels:
+    """Loss and height: known for every node before any is counted, unless rows go."""
+
+    costs: NodeCosts
+    with_suppression: Callable[[Outcome], float]
+
+    def bounds(self, lattice: Lattice) -> Any:
+        """The cost of every node when all rows are released; dropping some never costs less."""
+        return self.costs.grid()
+
+    def of(self, outcome: Outcome) -> float:
+        """The cost of a node that was looked at."""
+        return self.with_suppression(outcome) if outcome.suppressed else float(self.costs.cost(outcome.node))
+
+
+@dataclass(frozen=True, slots=True)
+class ByGroups:
+    """Measures that need the groups of a node."""
+
+    cost: Callable[[Outcome], float]
+
+    def bounds(self, lattice: Lattice) -> None:
+        """Not known before the groups are counted."""
+
+    def of(self, outcome: Outcome) -> float:
+        """The cost of a node that was looked at."""
+        return self.cost(outcome)
+
+
+def cost_by(judge: Judge, utility: str, weights: Mapping[str, Fraction] | None = None) -> ByLevels | ByGroups:
+    """What a node costs by a measure of utility."""
+    chosen = measure(utility)
+
+    def counted(outcome: Outcome) -> float:
+        return float(chosen.cost(judge.recoded(outcome.node), weights or None))
+
+    if utility in BY_LEVELS:
+        limits = dict(zip(judge.lattice.columns, judge.lattice.heights, strict=True))
+        return ByLevels(lattice_costs(judge.raw, limits, weights or None, utility), counted)
+    if not chosen.weighted:
+        refuse_weights(utility, weights or None)
+    if utility in BY_SIZES and judge.raw.base.persons is None:
+        by_sizes, rows = BY_SIZES[utility], judge.raw.base.rows
+        return ByGroups(lambda outcome: float(by_sizes(outcome.sizes, rows, outcome.suppressed)))
+    return ByGroups(counted)
