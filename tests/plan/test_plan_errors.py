@@ -265,7 +265,7 @@ RELEASES = {
     "keys of another shape": (
         HEAD
         + "releases: {a: {table: people, »answer: x.csv}, b: {table: people, generalization: {}, »file: x.csv}}\n",
-        "'answer' does not go with 'table'. Beside 'table' goes 'generalization', 'file' or 'synthetic'",
+        "'answer' does not go with 'table'. Beside 'table' goes 'generalization', 'file', 'synthetic', 'method', 'suppress'",
         "'file' does not go with 'generalization'. Keep one of generalization and file.",
     ),
     "levels of other columns": (

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.attacks import ATTACKS
+from tacit.attacks.all_minimal import AllMinimal, all_minimal
 from tacit.attacks.linking import linking
 from tacit.attacks.scene import NINETY_FIVE, Asked, Outside, Scene, Target, rows_with
 from tacit.attacks.stories import Attack, Story
 from tacit.declared_distances import parts_of
-from tacit.definitions.registry import DEFINITIONS, define
+from tacit.definitions.registry import MICRODATA, define
 from tacit.definitions.words import listed, people
 from tacit.engines import shapes
 from tacit.engines.open import open_engine
@@ -74,6 +75,22 @@ def attack(
     return Attack(release, stories, question.people, identity, question.warnings, time.perf_counter() - begun)
 
 
+def attack_all_minimal(
+    plan: Plan, release: str, *, sensitive: str | None = None, threshold: Fraction = NINETY_FIVE, job: Job | None = None
+) -> tuple[AllMinimal, ...]:
+    """Homogeneity in every minimal table that meets the checks of a release, for each sensitive column."""
+    from tacit.anonymization.task import task_of
+
+    with open_engine(plan.source, plan.folder) as engine:
+        source = Source(plan, engine)
+        task = task_of(plan, release, source, {}, aware=False, relaxed=False, seconds=None)
+        columns = chosen_columns(task.raw, sensitive)
+        return tuple(
+            all_minimal(task.raw, task.required, task.lattice(), column, threshold=threshold, suppress=task.suppress, job=job)
+            for column in columns
+        )
+
+
 def is_doubtful(question: MicrodataQuestion, column: str) -> bool:
     """Do some values of a column perhaps mean unknown, or another value?"""
     if question.stricter is None:
@@ -126,7 +143,7 @@ def asked(plan: Plan, release: str, source: Source) -> tuple[Asked, ...]:
     return tuple(
         Asked(define(check.kind, check.parameters).with_files(source.lines), check.sensitive)
         for check in plan.checks
-        if check.releases == (release,) and check.kind in DEFINITIONS
+        if check.releases == (release,) and check.kind in MICRODATA
     )
 
 

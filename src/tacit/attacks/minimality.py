@@ -89,9 +89,9 @@ class Tally:
 
 def minimality(scene: Scene) -> Story | None:
     """Whose value becomes more likely for an attacker who knows that the levels are minimal."""
-    if not len(scene.cells.owner):
-        return None
     reason = obstacle(scene)
+    if reason is None and not len(scene.cells.owner):
+        return None
     if reason is None:
         nodes = lower_nodes(scene.question)
         rules = [one.definition for one in scene.checks]
@@ -380,7 +380,17 @@ def told(
             Step("with the release", share),
             Step("knowing that the levels are the least that pass", after),
         ),
-        facts={"lower_nodes": nodes, "gain": found.gain, "checks": len(scene.checks)},
+        facts={"lower_nodes": nodes, "gain": found.gain, "checks": len(scene.checks), "any_change": any_change(crowds, beliefs)},
+    )
+
+
+def any_change(crowds: Sequence[Crowd], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None) -> bool:
+    """Does the belief in any value, true or not, of any person change?"""
+    return beliefs is not None and any(
+        beliefs[number].get((block, value), Fraction(0)) != Fraction(count, sum(crowd.sizes))
+        for number, crowd in enumerate(crowds)
+        for block in range(len(crowd.sizes))
+        for value, count in enumerate(crowd.values)
     )
 
 

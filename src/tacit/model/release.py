@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import Any, Literal
+
+Method = Literal["lattice", "mondrian", "window"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """How a microdata release is to be generalized until its checks hold.
+
+    `suppress` is the share of rows that may be dropped, `weights` say how much each column matters,
+    `at_most` is the highest level allowed for a column.
+    """
+
+    method: Method = "lattice"
+    suppress: Fraction = Fraction(0)
+    utility: str = "loss"
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +34,7 @@ class Microdata:
     generalization: Mapping[str, int] = field(default_factory=dict)
     file: str | None = None
     to: tuple[str, ...] = ()
+    repair: Repair = Repair()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ Level = Annotated[
 ]
 
 
+METHODS = ("lattice", "mondrian", "window")
+UTILITIES = ("loss", "height", "discernibility", "average-group", "kl")
+
+
 class Keys(BaseModel):
     """A mapping of the plan file: these keys and no others.
 
@@ -123,6 +127,15 @@ class ReleaseKeys(Keys):
     generalization: Annotated[
         dict[Name, Level], _be(values.mapping, "column: level, e.g. {zip: 2, age: 1}")
     ] = {}
+    method: Annotated[str, _be(values.choice, METHODS)] = "lattice"
+    suppress: Annotated[Fraction, PlainValidator(values.share)] = Fraction(0)
+    utility: Annotated[str, _be(values.choice, UTILITIES)] = "loss"
+    weights: Annotated[
+        dict[Name, Number], _be(values.mapping, "column: weight, e.g. {age: 2, zip: 0.5}")
+    ] = {}
+    at_most: Annotated[
+        dict[Name, Level], _be(values.mapping, "column: the highest level, e.g. {zip: 3}")
+    ] = Field({}, alias="at-most")
     file: File = None
     query: Annotated[
         str | None, _be(values.text, "a query in quotes, or the name of a .sql file")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from tacit.errors import PlanError, did_you_mean
-from tacit.model.release import Constraint, Microdata, Release, Synthetic, View
+from tacit.model.release import Constraint, Microdata, Release, Repair, Synthetic, View
 from tacit.model.schema import Table
 from tacit.plan.document import Faults, read_text
 from tacit.plan.hierarchies import height
@@ -18,9 +19,11 @@ from tacit.plan.values import either
 
 T = TypeVar("T")
 
+# How `tacit anonymize` makes the release: these keys go together, and with levels.
+REPAIR = ("method", "suppress", "utility", "weights", "at-most")
 # The key that says what a release is, and the keys that may stand beside it (`to` may always).
 SHAPES = {
-    "table": ("generalization", "file", "synthetic"),
+    "table": ("generalization", "file", "synthetic", *REPAIR),
     "query": ("answer",),
     "constraint": (),
 }
@@ -90,7 +93,10 @@ def _read(
             return Synthetic(name, keys.table, parameters, keys.to)
         if table:
             _check_levels(table, keys.generalization, faults, *path, "generalization")
-        return Microdata(name, keys.table, keys.generalization, keys.file, keys.to)
+            _check_levels(table, keys.at_most, faults, *path, "at-most")
+            _check_weights(table, keys.weights, faults, *path, "weights")
+        repair = Repair(keys.method, keys.suppress, keys.utility, keys.weights, keys.at_most)  # type: ignore[arg-type]
+        return Microdata(name, keys.table, keys.generalization, keys.file, keys.to, repair)
     return None
 
 
@@ -115,7 +121,11 @@ def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:
         faults.add(
             f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True
         )
-    if len(beside) > 1 and not strange:
+    # Levels and how to find better ones may stand side by side; a file or a mechanism stands alone.
+    alone = [key for key in beside if key in ("file", "synthetic")]
+    if alone and len(beside) > 1 and not strange:
+        other = next(key for key in beside if key != alone[0])
+        beside = [key for key in beside if key in (alone[0], other)]
         hint = f"Keep one of {either(beside, 'and')}."
         faults.add(
             f"{beside[1]!r} does not go with {beside[0]!r}.",
@@ -154,6 +164,19 @@ def _check_levels(
         elif highest is not None and level > highest:
             hint = f"Write 0 to {highest}; {highest} suppresses every value."
             faults.add(f"{column!r} has no level {level}.", *path, column, hint=hint)
+
+
+def _check_weights(
+    table: Table, weights: Mapping[str, Fraction], faults: Faults, *path: str | int
+) -> None:
+    """Weights are for quasi-identifiers, and are not negative."""
+    for column, weight in weights.items():
+        if column not in table.quasi_identifiers:
+            hint = did_you_mean(column, table.quasi_identifiers)
+            message = f"{column!r} is not a quasi-identifier of {table.name!r}."
+            faults.add(message, *path, column, hint=hint, key=True)
+        elif weight < 0:
+            faults.add("a weight cannot be negative.", *path, column, hint="0 means that the column does not matter.")
 
 
 def _check_columns(

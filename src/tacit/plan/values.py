@@ -115,6 +115,22 @@ def number(value: object, instead: str = FRACTION) -> Fraction:
     raise UnfitError(value, instead)
 
 
+def share(value: object) -> Fraction:
+    """A share of the rows: a percentage, a decimal or a fraction, from 0 to less than 1.
+
+    >>> share("5%"), share("1/20"), share(Decimal("0.05"))
+    (Fraction(1, 20), Fraction(1, 20), Fraction(1, 20))
+    """
+    instead = 'a share of the rows such as 5%, 0.05 or "1/20"'
+    if isinstance(value, str) and value.strip().endswith("%"):
+        found = number(value.strip()[:-1].strip(), instead) / 100
+    else:
+        found = number(value, instead)
+    if not 0 <= found < 1:
+        raise UnfitError(value, f"{instead}, below 100%")
+    return found
+
+
 def is_short_number(written: str) -> bool:
     """Whether a number is short enough to be worked with exactly.
 

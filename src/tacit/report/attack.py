@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-import tacit
 from tacit.attacks.stories import Attack, Step, Story
 from tacit.definitions.words import people, spoken
 from tacit.model.numbers import percent
@@ -33,8 +29,8 @@ from tacit.report.charts import (
     shortened,
     text_mark,
 )
-from tacit.report.html import write_page
-from tacit.report.terminal import two_sides
+from tacit.report.pages import render_page, write_page
+from tacit.report.terminal import gauge, two_sides
 
 BAR = 24  # letters of a bar in the terminal
 MOST_STEPS = 8  # of a story; one person's own chart has them all
@@ -112,9 +108,7 @@ def bar(step: Step) -> Text:
     >>> bar(Step("with the release", Fraction(1, 2))).plain
     '████████████░░░░░░░░░░░░   50 %  with the release'
     """
-    filled = int(step.belief * BAR)
-    text = Text("█" * filled, style="red" if step.belief == 1 else "")
-    text.append("░" * (BAR - filled), style="dim")
+    text = gauge(step.belief, BAR, "red" if step.belief == 1 else "")
     return text.append(f"  {percent(step.belief):>5}  ", style="bold").append(step.knowing, style="not bold")
 
 
@@ -133,17 +127,12 @@ def write_attack(attack: Attack, file: Path, audience: Audience) -> None:
 
 def render(attack: Attack, audience: Audience) -> str:
     """The page as text; for a `shared` audience without any personal value."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"inline": Markup, "percent": percent}
-    folder = files("tacit.report")
-    style = folder.joinpath("page.html").read_text("utf-8").partition("<style>")[2].partition("</style>")[0]
-    page = folder.joinpath("attack_page.html").read_text("utf-8").replace("/* the style of page.html */", style)
     paths = [path_chart(attack, column, audience) for column in columns(attack)] if attack.target is not None else []
     cards = [Card(story, story_chart(story, audience) if attack.target is None else None) for story in attack.stories]
-    return environment.from_string(page).render(
+    return render_page(
+        "attack_page.html",
+        audience,
         attack=attack,
-        owner=audience == "owner",
-        version=tacit.__version__,
         everybody=people(attack.people),
         who=who(attack, audience),
         cards=cards,

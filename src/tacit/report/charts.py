@@ -247,13 +247,25 @@ def with_border(lines: list[Line], bars: Sequence[Bar], required: int) -> list[L
 
 def bar_chart(lines: Sequence[Line], whole: int, title: str) -> str:
     """Horizontal bars, each with its label before it and its number behind it."""
-    rows = [bar_row(i, line, whole) for i, line in enumerate(lines)]
+    return draw_bars([bar_row(i, line, whole) for i, line in enumerate(lines)], title)
+
+
+def share_chart(shares: Sequence[tuple[str, float, str]], title: str) -> str:
+    """Bars for shares from 0 to 1, each with its label, its length and what stands behind it."""
+    rows = [
+        {**bar_row(place, Line(label, 0), 1), "length": share, "number": told} for place, (label, share, told) in enumerate(shares)
+    ]
+    return draw_bars(rows, title, widest=1.0)
+
+
+def draw_bars(rows: Sequence[dict[str, Any]], title: str, *, widest: float = 0.0) -> str:
+    """Draw the rows of a bar chart; the longest bar is as wide as there is room, or `widest` is."""
     left = LETTER * max(len(row["label"]) for row in rows) + 12
     right = LETTER * max(len(row["number"]) for row in rows) + 12
     width = WIDTH - left - right
     bars, borders = [row for row in rows if row["bar"]], [row for row in rows if not row["bar"]]
-    widest = max([row["people"] for row in bars], default=1) or 1
-    x = {"field": "people", "type": "quantitative", "scale": {"domain": [0, widest]}, "axis": None}
+    widest = widest or max([row["length"] for row in bars], default=1) or 1
+    x = {"field": "length", "type": "quantitative", "scale": {"domain": [0, widest]}, "axis": None}
     bar = {"type": "bar", "orient": "horizontal", "height": 18, "cornerRadiusEnd": 3}
     border = {"type": "rule", "strokeDash": [4, 4], "color": MUTED}
     spec = {
@@ -278,7 +290,7 @@ def bar_row(place: int, line: Line, whole: int) -> dict[str, Any]:
         "row": STEP * place + STEP // 2,
         "bar": bar,
         "label": shortened(line.label, LABEL),
-        "people": number,
+        "length": number,
         "number": f"{number:,} · {percent(Fraction(number, whole))}" if bar else "",
         "colour": EXPOSED if line.exposed else SHELTERED,
         "ink": INK if bar else MUTED,

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.assess import Assessment
 from tacit.model.verdict import Audience, Verdict, subject_text
+from tacit.report import queries
 
 STYLES = {"holds": "green", "breached": "bold red", "undecided": "yellow"}
 WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided"}
 INDENT = 13
+MOST_SENTENCES = 4  # about queries: many views make many adversaries
+MOST_PAIRS = 4
+MARKS = {"+": "bold red", "-": "bold red", "": ""}
 
 
 def show(assessment: Assessment, console: Console, audience: Audience = "owner") -> None:
     """Print the verdicts, release by release, and what they rest on."""
     show_tables(assessment, console, audience)
+    told: dict[str, Verdict] = {}
     for release, verdicts in by_release(assessment.verdicts):
         console.print()
         console.print(headline(release, verdicts))
-        for verdict in verdicts:
-            show_verdict(verdict, console, audience)
+        for number, verdict in enumerate(verdicts):
+            if number and queries.disclosure(verdicts[number - 1]):
+                console.print()
+            first = told.setdefault(same_story(verdict), verdict)
+            show_verdict(verdict, console, audience, first if first is not verdict else None)
+    show_legend(assessment.verdicts, console)
     show_assumptions(assessment.verdicts, console)
 
 
@@ -41,9 +52,17 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
         owner = ""
     for name in ("protects", "against", "measure"):
         label = {"protects": "Secret", "against": "Adversary", "measure": "Measure"}[name]
-        for sentence in dict.fromkeys(getattr(verdict, name) for verdict in assessment.verdicts):
+        for sentence in sentences(assessment.verdicts, name):
             console.print(hanging(label, sentence, 11))
             label = ""
+
+
+def sentences(verdicts: Sequence[Verdict], name: str) -> list[str]:
+    """What verdicts say of their secrets, adversaries or measures; of many views only the first few."""
+    found = list(dict.fromkeys(getattr(verdict, name) for verdict in verdicts))
+    if len(found) <= MOST_SENTENCES or not all(queries.is_about_queries(verdict) for verdict in verdicts):
+        return found
+    return [*found[: MOST_SENTENCES - 1], f"and {len(found) - MOST_SENTENCES + 1} more like these"]
 
 
 def by_release(verdicts: Iterable[Verdict]) -> list[tuple[str, list[Verdict]]]:
@@ -66,12 +85,12 @@ def conclusion(verdicts: Iterable[Verdict]) -> Text:
 
 def headline(release: str, verdicts: list[Verdict]) -> Grid:
     """A release and what to do with it."""
-    return two_sides(Text(release, style="bold"), conclusion(verdicts))
+    return two_sides(Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts))
 
 
-def show_verdict(verdict: Verdict, console: Console, audience: Audience) -> None:
-    """One verdict in a line, and below it the story for the owner."""
-    said = Text(f"{verdict.label}   ", style="bold").append(verdict.because, style="not bold")
+def show_verdict(verdict: Verdict, console: Console, audience: Audience, before: Verdict | None = None) -> None:
+    """One verdict in a line, and below it the story for the owner; `before` has told the same story."""
+    said = Text(f"{queries.title(verdict)}   ", style="bold").append(queries.because(verdict), style="not bold")
     line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
     line.add_column(width=INDENT - 4)
     line.add_column(ratio=1)
@@ -80,11 +99,85 @@ def show_verdict(verdict: Verdict, console: Console, audience: Audience) -> None
         Text(WORDS[verdict.status], style=STYLES[verdict.status]), said, Text(verdict.certainty, style="dim")
     )
     console.print(Padding(line, (0, 0, 0, 2)))
-    notes = [verdict.story] if verdict.story and audience == "owner" else []
+    if queries.is_about_queries(verdict):
+        show_evidence(verdict, console, before)
+    notes = [verdict.story] if verdict.story and audience == "owner" and not queries.is_about_queries(verdict) else []
     notes += [f"Reason ({verdict.reason.code}): {verdict.reason.text}"] if verdict.reason else []
     notes += [f"Note: {warning}." for warning in verdict.warnings]
     for note in notes:
         console.print(Padding(Text(note), (0, 4, 0, INDENT)))
+
+
+def same_story(verdict: Verdict) -> str:
+    """Equal for breaches of one secret by the same evidence: views together disclose what one of them does."""
+    return f"{verdict.label} {verdict.subject.get('secret')} {verdict.evidence!r}"
+
+
+def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) -> None:
+    """What a verdict about queries rests on: in words, then as tables. None of it is anybody's value."""
+    found = queries.disclosure(verdict)
+    if found is None:
+        pairs = queries.subgoal_pairs(verdict)
+        for pair in pairs[:MOST_PAIRS]:
+            below(f"{pair.secret} and {pair.view}: {pair.without} does without that row by {pair.mapping}", console)
+        if len(pairs) > MOST_PAIRS:
+            below(f"and {len(pairs) - MOST_PAIRS} more, see --json", console)
+    elif before is not None:
+        view, where = found.sides[1].name, subject_text(before.subject)
+        below(f"{view} does so alone, see above." if view == where else f"It is {view}, see above: {where}.", console)
+    else:
+        below(queries.words(verdict), console)
+        below(two_instances([instance(side) for side in found.sides], console.width - INDENT - 4, console), console, space=1)
+        for rows in found.path:
+            below(Group(Text("rows of which each excludes the next", style="dim"), small_table(rows)), console, space=1)
+        if found.changes:
+            advice = Text("To make it hold: ", style="bold").append(f"{' or '.join(found.changes)}.", style="not bold")
+            below(advice, console, space=1)
+
+
+def below(what: str | RenderableType, console: Console, space: int = 0) -> None:
+    """Print something below a verdict, after so many empty lines."""
+    console.print(Padding(Text(what) if isinstance(what, str) else what, (space, 4, 0, INDENT)))
+
+
+def two_instances(blocks: Sequence[RenderableType], width: int, console: Console) -> RenderableType:
+    """Two blocks side by side where they fit, else one below the other."""
+    wide = sum(Measurement.get(console, console.options, block).maximum for block in blocks) + 4
+    if wide > width:
+        return Group(blocks[0], "", blocks[1])
+    grid = Grid.grid(padding=(0, 4, 0, 0))
+    grid.add_row(*blocks)
+    return grid
+
+
+def instance(side: queries.Side) -> Group:
+    """A query's instance with the row that matters, and its answers without and with that row."""
+    parts: list[RenderableType] = [Text(f"{side.role} {side.name}", style="bold")]
+    parts += [small_table(rows) for rows in side.tables]
+    if side.without and side.with_:
+        answers = Grid.grid(padding=(0, 3, 0, 0))
+        answers.add_row(small_table(side.without), small_table(side.with_))
+        parts.append(answers)
+    return Group(*parts)
+
+
+def small_table(rows: queries.Rows) -> Group:
+    """A few rows below their caption and column names, with a mark before those that are added or go."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    grid.add_column(width=1)
+    if rows.head:
+        grid.add_row("", *(Text(name, style="dim") for name in rows.head))
+    for row, mark in zip(rows.rows, rows.marks, strict=True):
+        grid.add_row(Text(mark, style=MARKS[mark]), *(Text(cell, style=MARKS[mark]) for cell in row))
+    return Group(Text(rows.caption, style="dim" if not rows.head else ""), grid)
+
+
+def show_legend(verdicts: Iterable[Verdict], console: Console) -> None:
+    """What the tables' marks and new values mean, once."""
+    found = [one for verdict in verdicts if (one := queries.disclosure(verdict))]
+    if found:
+        console.print()
+        console.print(Text(queries.legend(found), style="dim"))
 
 
 def show_assumptions(verdicts: Iterable[Verdict], console: Console) -> None:
@@ -100,6 +193,16 @@ def show_assumptions(verdicts: Iterable[Verdict], console: Console) -> None:
 def show_next(steps: Iterable[str], console: Console) -> None:
     """The next steps, in one line."""
     console.print(hanging("Next:", "  |  ".join(steps), 2))
+
+
+def gauge(share: float | Fraction, letters: int, style: str = "") -> Text:
+    """A share as a bar of so many letters.
+
+    >>> gauge(Fraction(1, 2), 6).plain
+    '███░░░'
+    """
+    filled = min(letters, int(share * letters))
+    return Text("█" * filled, style=style).append("░" * (letters - filled), style="dim")
 
 
 def two_sides(left: str | Text, right: Text) -> Grid:

@@ -1,0 +1,214 @@
+"""Run: search for a release, write it, and check what was written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.anonymization.aware import is_silent, minimality_stories, not_aware
+from tacit.anonymization.impossible import advice, not_possible
+from tacit.anonymization.results import Choice, NotRepaired, Repaired
+from tacit.anonymization.task import Task, task_of
+from tacit.engines.open import open_engine
+from tacit.errors import InputError
+from tacit.jobs import Job
+from tacit.plan.owned import owners_files
+from tacit.repairs.costs import cost_by
+from tacit.repairs.judging import Judge
+from tacit.repairs.search import Found, search
+from tacit.repairs.writing import columns_of, write
+from tacit.repairs.written import compare
+from tacit.source import Source
+from tacit.tables.lattice import Node
+from tacit.tables.microdata import MicrodataQuestion
+from tacit.utility.describe import describe
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Plan
+
+CHART = 200  # solutions that are drawn
+CHART_CELLS = 300_000  # combinations of a table for which other solutions are measured too
+CHART_SECONDS = 5.0  # that the search for other solutions may take
+
+
+def anonymize(
+    plan: Plan,
+    release: str,
+    output: str | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    aware: bool = False,
+    relaxed: bool = False,
+    seconds: float | None = None,
+    replace_output: bool = False,
+    portrait: bool = False,
+    job: Job | None = None,
+) -> Repaired | NotRepaired:
+    """Generalize the table of a release until all checks of that release hold, at the least loss.
+
+    `options` override the release's own keys (method, suppress, utility, weights, at_most). Where an
+    `output` is named, the release is written there and read back. `portrait` also looks at it for a picture.
+    """
+    begun, job = time.perf_counter(), job or Job()
+    with open_engine(plan.source, plan.folder) as engine:
+        source, keep = Source(plan, engine), owners_files(plan)
+        if output is not None:
+            engine.check_target(output, replace=replace_output, keep=keep)
+        job.step("counting the table", 0.0)
+        task = task_of(plan, release, source, options or {}, aware=aware, relaxed=relaxed, seconds=seconds)
+        if output is not None:
+            # Once more: now the engine knows which files it reads.
+            engine.check_target(output, replace=replace_output, keep=keep)
+        found = solve(task, job)
+        if isinstance(found, Repaired) and output is not None:
+            write(found.recoded, engine, output, job=job, replace=replace_output, keep=keep)
+            job.step("checking what was written", 0.95)
+            compare(found.recoded, engine, output)
+            written = columns_of(task.raw)
+            left = tuple(name for name in engine.columns(task.raw.table.name) if name not in written)
+            found = replace(found, output=output, not_written=left)
+        if isinstance(found, Repaired) and portrait:
+            found = found.with_portrait()
+        job.step("done", 1.0)
+    return replace(found, seconds=time.perf_counter() - begun)
+
+
+def solve(task: Task, job: Job) -> Repaired | NotRepaired:
+    """Find the release, by the method that was asked for."""
+    if task.repair.method == "lattice":
+        return by_lattice(task, job)
+    return by_groups(task, job)
+
+
+def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
+    """The levels of least cost."""
+    lattice = task.lattice()
+    judge = Judge(task.raw, task.required, lattice, suppress=task.suppress)
+    cost = cost_by(judge, task.repair.utility, task.repair.weights)
+    every = task.aware or (task.choices and len(task.raw.base) <= CHART_CELLS)
+    found = search(judge, cost, every=every, seconds=task.seconds, patience=None if task.aware else CHART_SECONDS, job=job)
+    nodes = (judge.asked, len(lattice))
+    if found.best is None:
+        return not_possible(task, judge, found, job)
+    best = found.best
+    if task.aware:
+        withstands = next((node for node in by_cost(found.minimal, judge, cost) if is_silent(task, judge, node)), None)
+        if withstands is None:
+            return replace(not_aware(task), nodes=nodes)
+        best = withstands
+    recoded = judge.recoded(best)
+    # Names of people make the story of a small table; in a large one they cost more than the search.
+    asked = recoded.question() if len(task.raw.base) <= CHART_CELLS else judge.released(best)
+    return Repaired(
+        task.release, recoded, task.verdicts(asked), describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
+        task.repair, proved=not (unproved := why_unproved(task, judge, found)),
+        choices=choices(task, judge, cost, found, best),
+        all_choices=found.all_minimal and judge.is_thorough and len(found.minimal) <= CHART,
+        aware=minimality_stories(task, recoded), nodes=nodes, unproved=unproved,
+    )  # fmt: skip
+
+
+def why_unproved(task: Task, judge: Judge, found: Found) -> str:
+    """Why it is not known that no other levels cost less; nothing where it is."""
+    if task.aware:
+        return "only minimal levels were looked at that withstand somebody who knows how they are chosen"
+    if not found.proved:
+        return "the search ended before all other choices of levels were ruled out"
+    if not judge.is_thorough:
+        return "rows are dropped by whole groups, those that fail; other ways to drop rows were not tried"
+    if judge.suppress and task.repair.utility == "average-group":
+        return "rows are dropped only where a check fails; dropping others may lower the average group"
+    return ""
+
+
+def by_cost(nodes: Sequence[Node], judge: Judge, cost: Any) -> list[Node]:
+    """The cheapest first."""
+    return sorted(nodes, key=lambda node: (cost.of(judge.outcome(node)), sum(node), node))
+
+
+def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tuple[Choice, ...]:
+    """The minimal solutions with what they cost and what they risk, the cheapest first."""
+    if not task.choices:
+        return ()
+    nodes = by_cost([*{*found.minimal, best}], judge, cost)[:CHART]
+    return tuple(choice_at(task, judge, cost, node, chosen=node == best) for node in ([*nodes, best] if best not in nodes else nodes))
+
+
+def choice_at(task: Task, judge: Judge, cost: Any, node: Node, *, chosen: bool) -> Choice:
+    """One solution."""
+    outcome = judge.outcome(node)
+    question = judge.released(node)
+    risk = Fraction(1, max(1, int(outcome.sizes.min(initial=question.people))))
+    return Choice(judge.lattice.named(node), cost.of(outcome), risk, greatest_belief(question), outcome.suppressed, chosen)
+
+
+def greatest_belief(question: MicrodataQuestion) -> Fraction | None:
+    """The greatest share of one sensitive value in a group, among those whose value is known."""
+    greatest: Fraction | None = None
+    for column in question.sensitive:
+        groups = question.groups(column)
+        some = np.flatnonzero(np.diff(groups.starts))
+        if not len(some):
+            continue
+        first, known = groups.counts[groups.starts[some]], np.add.reduceat(groups.counts, groups.starts[some])
+        place = int(np.argmax(first / known))
+        share = Fraction(int(first[place]), int(known[place]))
+        greatest = share if greatest is None else max(greatest, share)
+    return greatest
+
+
+def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
+    """The groups that Mondrian or the window finds."""
+    refuse_for_groups(task)
+    common: dict[str, Any] = {"at_most": task.repair.at_most, "suppress": task.suppress, "job": job}
+    if task.repair.method == "mondrian":
+        from tacit.repairs.mondrian import mondrian
+
+        weights = {name: float(weight) for name, weight in task.repair.weights.items()}
+        outcome = mondrian(task.raw, task.required, strict=not task.relaxed, weights=weights, **common)
+    else:
+        from tacit.repairs.window import window
+
+        outcome = window(task.raw, task.required, **common)
+    if outcome.recoded is None:
+        judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
+        top = judge.recoded_whole(judge.lattice.top) if outcome.proved else None
+        return NotRepaired(
+            task.release, outcome.because, outcome.proved, task.verdicts(top.question()) if top else (),
+            tuple(advice(task, judge, job)), task.repair,
+        )  # fmt: skip
+    recoded = outcome.recoded
+    return Repaired(
+        task.release, recoded, task.verdicts(recoded.question()), describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
+        task.repair, proved=False, unproved="groups are found step by step, and others may lose less",
+    )  # fmt: skip
+
+
+def refuse_for_groups(task: Task) -> None:
+    """What groups of their own cannot do."""
+    method = task.repair.method
+    for column, level in task.repair.at_most.items():
+        if 0 < level < task.raw.hierarchies[column].height:
+            raise InputError(
+                f"groups of {method} have labels of their own, so {column} cannot be kept at level {level}.",
+                hint=f"Use --at-most {column}=0 to leave it as it is, or --method lattice.",
+            )
+    if task.repair.weights and method == "window":
+        raise InputError("the window takes no weights.", hint="Use --method mondrian or lattice.")
+    for one in task.required:
+        if one.definition.looks_up:
+            raise InputError(
+                f"{one.definition.check_name} looks up values in a prior or a population, and groups of {method} have labels of their own.",
+                hint="Use --method lattice.",
+            )
+    if task.repair.utility == "height":
+        raise InputError(f"groups of {method} have no height.", hint="Use --utility loss.")
+    if task.aware:
+        raise InputError(
+            f"what an attacker learns who knows how {method} chooses is not computed.", hint="Use --aware with --method lattice."
+        )

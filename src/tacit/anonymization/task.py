@@ -1,0 +1,94 @@
+"""Task: a table as it is, what must hold of its release, and how that is to be reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.definitions.microdata import MicrodataDefinition
+from tacit.definitions.registry import MICRODATA, define
+from tacit.errors import PlanError, did_you_mean, raise_all
+from tacit.model.release import Microdata, Repair
+from tacit.model.verdict import Verdict
+from tacit.plan.load import not_built
+from tacit.repairs.required import Required
+from tacit.source import Source
+from tacit.tables.lattice import Lattice
+from tacit.tables.microdata import MicrodataQuestion
+from tacit.utility.levels import read_limits
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A table as it is, what must hold of its release, and how that is to be reached."""
+
+    release: str
+    raw: MicrodataQuestion
+    required: tuple[Required, ...]
+    repair: Repair
+    names: tuple[str | None, ...] = ()  # of the checks
+    aware: bool = False
+    relaxed: bool = False
+    seconds: float | None = None
+    choices: bool = True  # also look for other solutions
+
+    @property
+    def suppress(self) -> int:
+        """How many rows may go."""
+        return int(self.repair.suppress * self.raw.base.rows)
+
+    def verdicts(self, question: MicrodataQuestion) -> tuple[Verdict, ...]:
+        """The checks' own verdicts about a release, under their names."""
+        names = self.names or (None,) * len(self.required)
+        found = []
+        for one, name in zip(self.required, names, strict=True):
+            begun = time.perf_counter()
+            found.append(replace(one.ask(question), name=name, seconds=time.perf_counter() - begun))
+        return tuple(found)
+
+    def lattice(self) -> Lattice:
+        """The levels that may be chosen."""
+        limits = read_limits(self.raw, self.repair.at_most)
+        return Lattice(self.raw.quasi, tuple(limits[name] for name in self.raw.quasi))
+
+
+def task_of(
+    plan: Plan, release: str, source: Source, options: Mapping[str, Any], *, aware: bool, relaxed: bool, seconds: float | None
+) -> Task:
+    """What the plan and the options ask for."""
+    microdata = plan.releases.get(release)
+    if not isinstance(microdata, Microdata):
+        known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
+        hint = did_you_mean(release, known) or "Add one under releases: {table: NAME}."
+        raise PlanError(f"the plan has no microdata release {release!r}.", hint=hint)
+    if microdata.file is not None:
+        raise PlanError(
+            f"release {release!r} is a file that is there already.", mark=plan.mark("releases", release, "file"),
+            hint=f"Add a release {{table: {microdata.table}}} to generalize the table itself.",
+        )  # fmt: skip
+    checks = [check for check in plan.checks if release in check.releases]
+    raise_all(not_built(plan, checks))
+    if not checks:
+        raise PlanError(
+            f"the plan has no check of release {release!r}, so there is nothing to reach.",
+            mark=plan.mark("releases", release), hint=f"Add one, for example - k-anonymity: {{release: {release}, k: 5}}",
+        )  # fmt: skip
+    required = tuple(
+        Required(microdata_definition(check.kind, check.parameters, source), check.sensitive) for check in checks
+    )
+    repair = replace(microdata.repair, **options)
+    raw = source.raw(release)
+    return Task(release, raw, required, repair, tuple(check.name for check in checks), aware, relaxed, seconds)
+
+
+def microdata_definition(kind: str, parameters: Mapping[str, Any], source: Source) -> MicrodataDefinition:
+    """The definition of a check of microdata, with the files that it names."""
+    assert kind in MICRODATA
+    definition = define(kind, parameters).with_files(source.lines)
+    assert isinstance(definition, MicrodataDefinition)
+    return definition

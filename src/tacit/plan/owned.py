@@ -1,0 +1,60 @@
+"""Owned: the owner's files, which no output may replace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InputError
+from tacit.model.release import View
+from tacit.model.schema import CsvHierarchy
+from tacit.plan.plan import Plan
+
+
+def owners_files(plan: Plan) -> list[Path]:
+    """The plan, its data, hierarchies, queries, and what checks and distances name.
+
+    A release that is a file is not among them: writing it again is how it is made.
+    """
+    names = [str(name) for name in _named(plan)]
+    return [Path(plan.file), *(path for name in names if (path := plan.folder / name).is_file())]
+
+
+def _named(plan: Plan) -> Iterator[str]:
+    for table in plan.tables.values():
+        yield from (f"{table.name}.csv", f"{table.name}.parquet")
+        yield from ([table.file] if table.file else [])
+        yield from (spec.file for spec in table.hierarchies.values() if isinstance(spec, CsvHierarchy))
+        yield from _texts(table.distances)
+    for release in plan.releases.values():
+        if isinstance(release, View):
+            yield from (name for name in (release.query_file, release.answer) if name)
+    for check in plan.checks:
+        yield from _texts(check.parameters)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All short texts in a value: some are names of files."""
+    if isinstance(value, str):
+        if value and len(value) < 200 and "\0" not in value:
+            yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+def refuse_report(report: Path | None, plan: Plan, output: str | None = None) -> None:
+    """Raise an error if a report could not be written, or would replace something else: asked before the work starts."""
+    if report is None:
+        return
+    if not report.parent.exists():
+        raise InputError(f"there is no folder {str(report.parent)!r} for the report.", hint="Create it, or name another.")
+    if report.is_dir():
+        raise InputError(f"{report} is a folder.", hint="Name a file, for example report.html.")
+    taken = [*owners_files(plan), *([Path(output)] if output else [])]
+    if any(report.resolve() == one.resolve() for one in taken):
+        raise InputError(f"the report would replace {report}.", hint="Name another file, for example report.html.")

@@ -1,0 +1,94 @@
+"""Cards: a verdict as a page shows it, with its facts and its witness as small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tacit.definitions.words import plural
+from tacit.model.numbers import plain
+from tacit.model.verdict import Verdict, Witness
+from tacit.report.charts import noun
+from tacit.report.queries import is_about_queries
+from tacit.tables.hierarchy import value_text
+
+MOST_ROWS = 12  # of a table in the page
+
+CHECKED = {"yes": "checked", "no": "not checked", "cannot": "cannot be checked"}
+CERTAINTY = {
+    "exact": "decided in exact arithmetic",
+    "conservative": "may refuse what is private, never the reverse",
+    "statistical": "holds with the stated confidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A small table of the page; the row that is `marked` stands out."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    marked: int | None = None
+
+
+def facts(verdict: Verdict) -> list[tuple[str, str]]:
+    """What a verdict speaks of, term by term."""
+    spoken_of = [("Protects", verdict.protects), ("Against", verdict.against), ("Measure", verdict.measure)]
+    if is_about_queries(verdict):
+        return [*spoken_of, ("Asked", parameters(verdict.required))]
+    return [*spoken_of, ("Measured", parameters(verdict.measured)), ("Required", parameters(verdict.required))]
+
+
+def parameters(values: Mapping[str, Any]) -> str:
+    """Measured or required numbers in a line.
+
+    >>> parameters({"kind": "entropy", "l": Fraction(14, 5)})
+    'kind = entropy, l = 2.8'
+    """
+    return ", ".join(f"{name} = {shown(value)}" for name, value in values.items())
+
+
+def shown(value: Any) -> str:
+    """A value as a reader would write it.
+
+    >>> shown(Fraction(1, 3)), shown(13053), shown(None), shown({"name": "Bruce"}), shown(["a", "b"])
+    ('1/3', '13053', '(missing)', 'name Bruce', 'a, b')
+    """
+    if value is None:
+        return "(missing)"
+    if isinstance(value, Fraction):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(shown(one) for one in value)
+    return value_text(value)
+
+
+def grids(witness: Witness) -> list[Grid]:
+    """The witness as small tables: for a group what the release shows of it, else every fact of it."""
+    if witness.kind != "group" or "values" not in witness.personal or "size" not in witness.facts:
+        rows = [(noun(name), shown(value)) for name, value in {**witness.facts, **witness.personal}.items()]
+        return [Grid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
+    return [group_grid(witness), *counts_grid(witness)]
+
+
+def group_grid(witness: Witness) -> Grid:
+    """What the release shows of a group, and how many people are in it."""
+    values = witness.personal["values"]
+    row = [*map(shown, values.values()), f"{witness.facts['size']:,}"]
+    return Grid("Witness: the group", [*values, "people"], [row])
+
+
+def counts_grid(witness: Witness) -> list[Grid]:
+    """How many people of a group have which sensitive value."""
+    counts = witness.personal.get("counts")
+    if not counts:
+        return []
+    rows = [[shown(value), f"{number:,}"] for value, number in counts.items()]
+    if len(rows) > MOST_ROWS:
+        rows = [*rows[:MOST_ROWS], [f"and {plural('other value', len(rows) - MOST_ROWS)}", ""]]
+    return [Grid("Its people", (str(witness.facts.get("sensitive", "value")), "people"), rows)]
