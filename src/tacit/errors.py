@@ -4,6 +4,7 @@
     ├── InputError (ValueError)       something the user wrote or pointed at is wrong; exit status 2
     │   ├── PlanError                 in the plan file: carries line and column
     │   ├── DataError                 in a table, a hierarchy or a released file
+    │   ├── QueryError                in a query: carries a code that the documentation explains
     │   └── ParameterError            a threshold that protects nobody or is out of range
     ├── EngineError                   the database refused: no connection, no rights, no disk
     ├── MissingExtra (ImportError)    an optional package is not installed
@@ -102,6 +103,18 @@ class PlanError(InputError):
 
 class DataError(InputError):
     """A table, a hierarchy or a released file is wrong."""
+
+
+class QueryError(InputError):
+    """A query that is wrong or is not read at all; `code` is explained in the documentation.
+
+    >>> QueryError("there is no table 'wrads'.", code="unknown-table").code
+    'unknown-table'
+    """
+
+    def __init__(self, message: str, *, code: str, hint: str | None = None, mark: Mark | None = None) -> None:
+        self.code = code
+        super().__init__(message, hint=hint, mark=mark)
 
 
 class ParameterError(InputError):

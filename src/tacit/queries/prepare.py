@@ -1,0 +1,118 @@
+"""Prepare: a query made ready for questions: in numbers, chased, and cut down to its core.
+
+Parts that are empty on every database go, and so do parts that another part contains. Under bag
+semantics every way to find a row counts, so nothing is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tacit.queries.chase import Keys
+from tacit.queries.constraints import Side
+from tacit.queries.core import Mapped, core, embedding
+from tacit.queries.homomorphism import Clock
+from tacit.queries.numbered import Body, Numbering
+from tacit.queries.query import Query
+from tacit.queries.valuations import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A part as chased, and the homomorphism from `source` (its own core, or another part) that shows it repeats.
+
+    `kept` are the atoms, by their origin, that are still asked about.
+    """
+
+    whole: Body
+    kept: frozenset[int]
+    homomorphism: Mapped
+    source: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A query ready for questions: `parts` is what is asked about, `raw` the query as it was written."""
+
+    query: Query
+    raw: tuple[Body, ...]
+    parts: tuple[Body, ...]
+    folded: tuple[Folded, ...]
+
+    minimal: bool = False  # no part, and no atom of one, can be left out: what `core` shows without comparisons and NULLs
+
+    @property
+    def rivals(self) -> tuple[Body, ...]:
+        """The parts that may absorb a tuple: none where every way counts."""
+        return () if self.query.bag else self.parts
+
+
+def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int, clock: Clock) -> Prepared:
+    """Make a query ready: parity 0 for secrets, 1 for views, so that their variables differ."""
+    raw = [numbering.body(part, parity) for part in query.parts]
+    written = tuple(body for body in raw if body is not None)
+    normal = (normalised(body, numbering, keys, clock) for body in written)
+    chased = tuple(body for body in normal if body is not None)
+    if query.bag:
+        return Prepared(query, written, chased, ())
+    cores = [(whole, *core(whole, numbering.symbols, clock)) for whole in chased]
+    folded: list[Folded] = []
+    parts: list[Body] = []
+    containers = _containers([body for _, body, _ in cores], numbering, clock)
+    for (whole, body, went), container in zip(cores, containers, strict=True):
+        if container is not None:
+            other, mapped = container
+            folded.append(Folded(whole, frozenset(), mapped, cores[other][1]))
+        else:
+            parts.append(body)
+            if len(body.atoms) < len(whole.atoms):
+                folded.append(Folded(whole, frozenset(body.origins), went, whole))
+    minimal = not any(body.comparisons or body.maybe for body in parts)
+    return Prepared(query, written, tuple(parts), tuple(folded), minimal)
+
+
+def _containers(bodies: Sequence[Body], numbering: Numbering, clock: Clock) -> list[tuple[int, Mapped] | None]:
+    """For each part that another one contains, that other one; of equivalent parts the first stays."""
+    found: list[tuple[int, Mapped] | None] = [None] * len(bodies)
+    for place, body in enumerate(bodies):
+        for other, container in enumerate(bodies):
+            if other != place and found[other] is None and {relation for relation, _ in container.atoms} <= {
+                relation for relation, _ in body.atoms
+            }:
+                mapped = embedding(container, body, numbering.symbols, clock)
+                if mapped is not None:
+                    found[place] = other, mapped
+                    break
+    return found
+
+
+def normalised(body: Body, numbering: Numbering, keys: Keys, clock: Clock) -> Body | None:
+    """The query with all equalities drawn that its keys and comparisons force; None where it is empty."""
+    question = Question([Side(body)], keys, numbering.symbols, clock)
+    state = question.start()
+    if question.solve(state) is None:
+        return None
+    state = question.start()
+    question.propagate(state)
+    find = state.classes.find
+    if not state.classes.version:
+        return body
+    first: dict[tuple[str, tuple[int, ...]], int] = {}
+    for origin, (relation, terms) in zip(body.origins, body.atoms, strict=True):
+        first.setdefault((relation, tuple(map(find, terms))), origin)
+    comparisons = dict.fromkeys(
+        (find(left), operator, find(right))
+        for left, operator, right in body.comparisons
+        if not (find(left) == find(right) or (find(left) >= 0 and find(right) >= 0))
+    )
+    return replace(
+        body,
+        head=tuple(map(find, body.head)),
+        atoms=tuple(first),
+        comparisons=tuple(comparisons),
+        known=frozenset(term for term in map(find, body.known) if term < 0),
+        domains=dict(state.classes.domains),
+        maybe=frozenset(state.classes.maybe),
+        origins=tuple(first.values()),
+    )

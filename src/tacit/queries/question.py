@@ -1,0 +1,28 @@
+"""A question about queries: a secret, the views that are shown together, and what everybody knows of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tacit.model.verdict import Assumption
+from tacit.queries.query import Relations
+from tacit.queries.reading import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class QueryQuestion:
+    """What a definition needs to judge views against a secret. No rows are needed.
+
+    `dialect` is the SQL that the texts are written in, `constraints` are those that everybody knows besides
+    keys, domains and NOT NULL. `others` are views that the texts may name.
+    """
+
+    secret: Reading
+    views: tuple[Reading, ...]
+    relations: Relations
+    dialect: str = "duckdb"
+    constraints: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    warnings: tuple[str, ...] = ()
+    others: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,118 @@
+"""Schema: what everybody knows of the relations that queries speak of, from a plan's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from typing import Any
+
+from tacit.errors import DataError, did_you_mean
+from tacit.model.schema import Table
+from tacit.queries.kinds import Clash, fitted, number
+from tacit.queries.query import Relation, Relations
+
+EngineColumns = Mapping[str, Mapping[str, str]]
+
+
+def relations_of(
+    tables: Mapping[str, Table],
+    engine_columns: EngineColumns | None = None,
+    engine_nullable: Mapping[str, Collection[str]] | None = None,
+) -> Relations:
+    """The relations of a plan: columns in order, keys, domains, types, which columns may be NULL.
+
+    `engine_columns` (table -> column -> type) and `engine_nullable` (table -> columns) say what the
+    source knows; the plan's own words come first. A key with a nullable column is no key, because
+    SQL lets many rows have NULL there. Without `nullable`, and without a source that says, no
+    column may be NULL, unless a row of the plan has nothing there.
+
+    >>> ward = Table("ward", columns={"pid": "integer", "name": None}, keys=(("pid",),), nullable=("name",))
+    >>> relation = relations_of({"ward": ward})["ward"]
+    >>> relation.columns, relation.keys, relation.nullable
+    (('pid', 'name'), (('pid',),), frozenset({'name'}))
+    """
+    columns, nullable = engine_columns or {}, engine_nullable or {}
+    return {name: _relation(table, columns.get(name, {}), nullable.get(name)) for name, table in tables.items()}
+
+
+def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] | None) -> Relation:
+    names = _columns(table, found)
+    _check_names(table, names)
+    kinds = {name: kind for name in names if (kind := table.columns.get(name) or found.get(name) or _kind(table, name))}
+    missing = _nullable(table, names, nullable)
+    domains = {name: (False, True) for name, kind in kinds.items() if kind == "boolean"}
+    domains |= {name: _domain(table, name, values, kinds.get(name)) for name, values in table.domains.items()}
+    return Relation(
+        table.name,
+        names,
+        tuple(key for key in table.keys if missing.isdisjoint(key)),
+        domains,
+        missing,
+        kinds,
+        tuple(key for key in table.keys if not missing.isdisjoint(key)),
+    )
+
+
+def _check_names(table: Table, names: tuple[str, ...]) -> None:
+    """Keys, domains and nullable name columns that are there."""
+    for what, some in (("key", [one for key in table.keys for one in key]), ("nullable", table.nullable or ()), ("domains", table.domains)):
+        for name in some:
+            if name not in names:
+                raise DataError(f"{what} of table {table.name!r} names {name!r}, which is no column.", hint=did_you_mean(name, names))
+
+
+def _columns(table: Table, found: Mapping[str, str]) -> tuple[str, ...]:
+    """All columns in order: the source's, or those that the plan declares or names."""
+    if found:
+        return tuple(found)
+    if table.columns:
+        return tuple(table.columns)
+    named = [*(name for key in table.keys for name in key), *table.person, *table.identifiers, *table.quasi_identifiers]
+    named += [*table.sensitive, *table.insensitive, *table.domains, *(table.nullable or ())]
+    if not named:
+        raise DataError(
+            f"the columns of table {table.name!r} are not known.",
+            hint=f"Add columns to it, e.g. {table.name}: {{columns: [name, ward]}}, or a file to look at.",
+        )
+    return tuple(dict.fromkeys(named))
+
+
+def _kind(table: Table, column: str) -> str | None:
+    """The type of a column from the rows in the plan, or from its domain, where they agree."""
+    values = [value for value in table.domains.get(column, ()) if value is not None]
+    if table.rows and column in table.columns:
+        at = list(table.columns).index(column)
+        values += [row[at] for row in table.rows if row[at] is not None]
+    if not values:
+        return None
+    if all(isinstance(value, str) for value in values):
+        return "text"
+    if all(isinstance(value, bool) for value in values):
+        return "boolean"
+    if all(isinstance(value, int | Decimal) and not isinstance(value, bool) for value in values):
+        return "integer" if all(isinstance(value, int) for value in values) else "decimal"
+    return None
+
+
+def _nullable(table: Table, names: tuple[str, ...], source: Collection[str] | None) -> frozenset[str]:
+    if table.nullable is not None:
+        return frozenset(table.nullable)
+    keys = {name for key in table.keys for name in key}
+    if source is not None:
+        # What the plan calls a key identifies rows, also where the source would let it be NULL.
+        return frozenset(source) - keys
+    rows = table.rows or ()
+    return frozenset(
+        name for at, name in enumerate(table.columns) if name in names and any(row[at] is None for row in rows)
+    )
+
+
+def _domain(table: Table, column: str, values: tuple[Any, ...], kind: str | None) -> tuple[Any, ...]:
+    found = []
+    for value in values:
+        try:
+            fits, fit = fitted(number(str(value)) if isinstance(value, float | Decimal) else value, kind)
+        except Clash as clash:
+            raise DataError(f"domain of {table.name}.{column}: {clash}, and the column is {kind}.") from None
+        found.append(fit if fits else value)
+    return tuple(found)

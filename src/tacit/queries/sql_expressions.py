@@ -1,0 +1,441 @@
+"""Expressions of SQL: values and conditions, read as far as they can be said about columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from tacit.errors import QueryError
+from tacit.queries import truth
+from tacit.queries.approximations import APPROXIMATED, HINTS
+from tacit.queries.bodies import OPAQUE, Entry, Fresh, Opaque
+from tacit.queries.kinds import Clash, day, family, family_of, fitted, moment, number
+from tacit.queries.query import NULL, Constant, Term
+from tacit.queries.reading import Approximation
+from tacit.queries.rows import Rows
+from tacit.queries.sql_functions import code_of, refusal
+from tacit.queries.sql_scope import Scope, shown, start_of
+from tacit.queries.truth import Dependence, Formula
+
+Operator = Literal["=", "!=", "<", "<="]
+COMPARISONS: dict[type[exp.Expr], tuple[Operator, bool]] = {
+    exp.EQ: ("=", False), exp.NEQ: ("!=", False), exp.LT: ("<", False), exp.LTE: ("<=", False),
+    exp.GT: ("<", True), exp.GTE: ("<=", True),
+}  # fmt: skip
+CONSTANT_KINDS = {"number": "decimal", "text": "text", "date": "date", "timestamp": "timestamp", "boolean": "boolean"}
+WORDS = {"number": "a number", "text": "text", "date": "a date", "timestamp": "a timestamp", "boolean": "true or false"}
+TOO_LARGE = 10**30
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of an expression: a column, a constant, or something opaque that may look into subqueries."""
+
+    entry: Entry
+    kind: str | None = None
+    depends: tuple[Dependence, ...] = ()
+
+    @property
+    def family(self) -> str | None:
+        """What it is compared as."""
+        return family_of(self.entry.value) if isinstance(self.entry, Constant) else family(self.kind)
+
+
+class Notes:
+    """What was not read exactly; `counts` matters only where nothing else is wrong but how often rows occur."""
+
+    def __init__(self) -> None:
+        self.found: list[Approximation] = []
+        self.counts: list[Approximation] = []
+
+
+class Expressions:
+    """Reads values and conditions in one scope. `subquery` reads a query in it: (query, bag, only whether it has rows)."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        dialect: str,
+        notes: Notes,
+        fresh: Fresh,
+        subquery: Callable[[exp.Expr, Scope, bool, bool], Rows],
+    ) -> None:
+        self.scope = scope
+        self.dialect = dialect
+        self.notes = notes
+        self.fresh = fresh
+        self.subquery = subquery
+        self.aliases_open: set[str] = set()
+        self.aggregates = False  # may aggregates and windows be called here?
+
+    @property
+    def standard_rows(self) -> bool:
+        """Does (a, b) = (c, d) mean a = c AND b = d? DuckDB and Spark compare structs, where NULL may equal NULL."""
+        return self.dialect == "postgres"
+
+    # -- values
+
+    def value(self, node: exp.Expr) -> Value:
+        """The value of an expression."""
+        if isinstance(node, exp.Paren) and only(node, "this"):
+            return self.value(node.this)
+        if isinstance(node, exp.Column) and only(node, "this", "table", "db") and isinstance(node.this, exp.Identifier):
+            return self._column(node)
+        constant = self.constant(node)
+        if constant is not None:
+            return Value(constant, CONSTANT_KINDS.get(family_of(constant.value) or ""))
+        return self.unread(node)
+
+    def _column(self, node: exp.Column) -> Value:
+        alias = node.name.lower()
+        if not node.table and alias in self.scope.aliases and alias not in self.aliases_open and self.scope.here(node) is None:
+            self.aliases_open.add(alias)
+            try:
+                return self.value(self.scope.aliases[alias])
+            finally:
+                self.aliases_open.discard(alias)
+        name = self.scope.find(node)
+        return Value(name.slot, name.kind)
+
+    def constant(self, node: exp.Expr) -> Constant | None:
+        """The constant that an expression is, if it plainly is one."""
+        if isinstance(node, exp.Paren) and only(node, "this"):
+            return self.constant(node.this)
+        if isinstance(node, exp.Literal):
+            return Constant(node.this if node.is_string else number(node.this)) if _written(node) else None
+        if isinstance(node, exp.Boolean):
+            return Constant(bool(node.this))
+        if isinstance(node, exp.Null):
+            return NULL
+        if isinstance(node, exp.Neg):
+            inner = self.constant(node.this)
+            return Constant(-inner.value) if inner is not None and family_of(inner.value) == "number" else None
+        if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+            return self._sum(node)
+        return self._cast(node) if isinstance(node, exp.Cast) else None
+
+    def _sum(self, node: exp.Binary) -> Constant | None:
+        """Arithmetic on whole numbers that are written down: 1999 + 1."""
+        left, right = self.constant(node.this), self.constant(node.expression)
+        if left is None or right is None or not only(node, "this", "expression"):
+            return None
+        one, other = left.value, right.value
+        if not all(isinstance(v, int) and not isinstance(v, bool) and abs(v) < TOO_LARGE for v in (one, other)):
+            return None
+        if isinstance(node, exp.Add):
+            return Constant(one + other)
+        return Constant(one - other if isinstance(node, exp.Sub) else one * other)
+
+    @staticmethod
+    def _cast(node: exp.Cast) -> Constant | None:
+        """DATE '1994-01-01' and its like."""
+        if not (isinstance(node.this, exp.Literal) and node.this.is_string and only(node, "this", "to")):
+            return None
+        written, to = node.this.this, node.to.this
+        found: dt.date | None = None
+        if to == exp.DataType.Type.DATE:
+            found = day(written)
+        elif to in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATETIME):
+            found = moment(written)
+        return Constant(found) if found is not None and not node.to.expressions else None
+
+    # -- what is left to the engine
+
+    def unread(self, node: exp.Expr, code: str | None = None) -> Value:
+        """An expression that is left to the engine: noted, its names checked, its subqueries read."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        self.note(code or code_of(node), node)
+        return Value(OPAQUE, None, self.looked_at(node))
+
+    def note(self, code: str, node: exp.Expr, *, counts: bool = False) -> None:
+        """Keep a fragment that is not read exactly."""
+        line, column = self.scope.text.place(start_of(node) or 0)
+        fragment = shown(node, self.dialect)
+        found = Approximation(code, fragment, APPROXIMATED[code], line, column)
+        (self.notes.counts if counts else self.notes.found).append(found)
+
+    def looked_at(self, node: exp.Expr) -> tuple[Dependence, ...]:
+        """Check every name and function of an expression; the subqueries that it looks into."""
+        if isinstance(node, exp.Query | exp.Subquery):
+            rows = self.subquery(node, self.scope, False, False)
+            return (Dependence(rows, self.fresh.slots(len(rows.columns))),)
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            if not only(node, "this", "table", "db"):
+                raise self.refused("not-read", f"{shown(node, self.dialect)} is not a plain column", node)
+            return self._looked_at_column(node)
+        self.check(node)
+        return tuple(found for child in self._children(node) for found in self.looked_at(child))
+
+    def _looked_at_column(self, node: exp.Column) -> tuple[Dependence, ...]:
+        kept = len(self.notes.found)
+        found = self._column(node).depends
+        del self.notes.found[kept:]  # an alias was noted where it stands
+        return found
+
+    def _children(self, node: exp.Expr) -> Iterator[exp.Expr]:
+        for child in node.iter_expressions():
+            if not isinstance(child, exp.DataType | exp.Var | exp.Identifier):
+                yield child
+
+    def check(self, node: exp.Expr) -> None:
+        """Refuse what cannot stand in a query that is read."""
+        if isinstance(node, exp.Window | exp.WindowSpec):
+            if not self.aggregates:
+                raise self.refused("misplaced", f"{shown(node, self.dialect)} cannot stand here", node)
+            return
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            raise self.refused("not-read", f"* cannot stand in {shown(node.parent or node, self.dialect)}", node)
+        reason = refusal(node, self.dialect)
+        if reason is not None:
+            raise self.refused(*reason, node)
+        if isinstance(node, exp.AggFunc) and not self.aggregates:
+            raise self.refused("misplaced", f"{shown(node, self.dialect)} cannot stand here", node)
+
+    def refused(self, code: str, why: str, node: exp.Expr) -> QueryError:
+        """The error for something that is not read at all."""
+        return QueryError(f"{why}.", code=code, hint=HINTS.get(code), mark=self.scope.text.mark(start_of(node)))
+
+    # -- conditions
+
+    def formula(self, node: exp.Expr, positive: bool = True) -> Formula:
+        """A condition; `positive` says that it matters only where it is true."""
+        if isinstance(node, exp.Paren) and only(node, "this"):
+            return self.formula(node.this, positive)
+        if isinstance(node, exp.And | exp.Or) and only(node, "this", "expression"):
+            return self._connected(node, positive)
+        if isinstance(node, exp.Not):
+            return truth.Not(self.formula(node.this, not positive))
+        kind = type(node)
+        if kind in COMPARISONS and only(node, "this", "expression"):
+            return self._comparison(node, positive)
+        for known, read in self._readers().items():
+            if isinstance(node, known):
+                return read(node, positive)
+        return self._plain(node)
+
+    def _readers(self) -> dict[type[exp.Expr], Callable[..., Formula]]:
+        return {
+            exp.Is: self._is, exp.In: self._in, exp.Between: self._between, exp.Exists: self._exists,
+            exp.NullSafeEQ: self._same, exp.NullSafeNEQ: self._same,
+        }  # fmt: skip
+
+    def _connected(self, node: exp.Expr, positive: bool) -> Formula:
+        """AND and OR, without recursion along long chains."""
+        parts: list[exp.Expr] = []
+        todo = [node]
+        while todo:
+            one = todo.pop()
+            if type(one) is type(node) and only(one, "this", "expression"):
+                todo += [one.expression, one.this]
+            else:
+                parts.append(one)
+        found = [self.formula(one, positive) for one in parts]
+        joint: Callable[[Formula, Formula], Formula] = truth.Both if isinstance(node, exp.And) else truth.Either
+        return _balanced(joint, found)
+
+    def _plain(self, node: exp.Expr) -> Formula:
+        """Something that is true or false by itself: a column, TRUE, a function."""
+        value = self.value(node)
+        if value.entry == NULL:
+            return truth.Constantly("U")
+        if isinstance(value.entry, Constant) and isinstance(value.entry.value, bool):
+            return truth.Constantly("T" if value.entry.value else "F")
+        if isinstance(value.entry, Opaque):
+            return truth.Unread(value.depends)
+        if value.family == "boolean":
+            return truth.Compare(value.entry, "=", Constant(True))
+        return self._left_to_engine(node, "implicit-cast")
+
+    def _left_to_engine(self, node: exp.Expr, code: str) -> Formula:
+        self.note(code, node)
+        return truth.Unread()
+
+    def _comparison(self, node: exp.Expr, positive: bool) -> Formula:
+        operator, turned = COMPARISONS[type(node)]
+        left, right = node.this, node.expression
+        if isinstance(right, exp.Any) and operator == "=" and isinstance(right.this, exp.Query | exp.Subquery):
+            return self._in_query(node, [left], right.this, positive)
+        if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple) and operator in ("=", "!="):
+            return self._tuples(node, left.expressions, right.expressions, operator)
+        return self._compared(node, self.value(left), operator, self.value(right), turned)
+
+    def _tuples(self, node: exp.Expr, left: Sequence[exp.Expr], right: Sequence[exp.Expr], operator: str) -> Formula:
+        if len(left) != len(right):
+            raise self.refused("arity", f"{shown(node, self.dialect)} compares {len(left)} with {len(right)} values", node)
+        equal: Formula = truth.Constantly("T")
+        for one, other in zip(left, right, strict=True):
+            equal = truth.both(equal, self._compared(node, self.value(one), "=", self.value(other), False))
+        if not self.standard_rows:
+            equal = truth.both(_nulls_meet(equal), truth.Unread())
+            self.note("row-value", node)
+        return equal if operator == "=" else truth.Not(equal)
+
+    def _compared(self, node: exp.Expr, left: Value, operator: Operator, right: Value, turned: bool) -> Formula:
+        found = self.pair(node, left, right, ordered=operator in ("<", "<="))
+        if found is None:
+            return truth.Unread(left.depends + right.depends)
+        one, other = found
+        return truth.Compare(other, operator, one) if turned else truth.Compare(one, operator, other)
+
+    def pair(self, node: exp.Expr, left: Value, right: Value, *, ordered: bool = False) -> tuple[Term, Term] | None:
+        """Two values brought to one kind; None where only the engine can compare them."""
+        if isinstance(left.entry, Opaque) or isinstance(right.entry, Opaque):
+            return None
+        one, other = self._fit(node, left, right), self._fit(node, right, left)
+        if one is None or other is None:
+            self.note("implicit-cast", node)
+            return None
+        # PostgreSQL sorts text by the rules of a language; only it knows which.
+        if ordered and self.dialect == "postgres" and "text" in (left.family, right.family):
+            self.note("collation", node)
+            return None
+        return one, other
+
+    def _fit(self, node: exp.Expr, value: Value, beside: Value) -> Term | None:
+        """A value as it is compared with the one beside it."""
+        assert not isinstance(value.entry, Opaque)
+        if value.family is None or beside.family is None or value.family == beside.family:
+            return value.entry
+        if not isinstance(value.entry, Constant):
+            # A constant beside a column takes the column's kind, never the reverse.
+            return value.entry if isinstance(beside.entry, Constant) else None
+        kind = CONSTANT_KINDS.get(beside.family) if isinstance(beside.entry, Constant) else beside.kind
+        if isinstance(beside.entry, Constant):
+            return None
+        try:
+            fits, fit = fitted(value.entry.value, kind)
+        except Clash:
+            written = shown(node, self.dialect)
+            raise QueryError(
+                f"{written} compares {WORDS.get(beside.family, beside.family)} with {value.entry}.",
+                code="type-clash",
+                hint=f"Write {WORDS.get(beside.family, beside.family)}, or correct the column.",
+                mark=self.scope.text.mark(start_of(node)),
+            ) from None
+        return Constant(fit) if fits else None
+
+    def _same(self, node: exp.Binary, positive: bool) -> Formula:
+        left, right = self.value(node.this), self.value(node.expression)
+        found = self.pair(node, left, right)
+        formula: Formula = truth.Unread(left.depends + right.depends) if found is None else truth.IsSame(*found)
+        return formula if isinstance(node, exp.NullSafeEQ) else truth.Not(formula)
+
+    def _is(self, node: exp.Is, positive: bool) -> Formula:
+        right = node.expression
+        turned = bool(node.args.get("negate"))
+        formula: Formula
+        if isinstance(right, exp.Null):
+            value = self.value(node.this)
+            formula = truth.Unread(value.depends) if isinstance(value.entry, Opaque) else truth.IsNull(value.entry)
+        elif isinstance(right, exp.Boolean) and only(node, "this", "expression", "negate"):
+            formula = truth.Is(self.formula(node.this, False), truth.TRUE if right.this else truth.FALSE)
+        else:
+            formula = truth.Unread(self.unread(node).depends)
+        return truth.Not(formula) if turned else formula
+
+    def _between(self, node: exp.Between, positive: bool) -> Formula:
+        if not only(node, "this", "low", "high"):
+            return truth.Unread(self.unread(node).depends)
+        value = self.value(node.this)
+        low = self._compared(node, self.value(node.args["low"]), "<=", value, False)
+        return truth.Both(low, self._compared(node, value, "<=", self.value(node.args["high"]), False))
+
+    def _exists(self, node: exp.Exists, positive: bool) -> Formula:
+        if not only(node, "this") or not isinstance(node.this, exp.Query | exp.Subquery):
+            return truth.Unread(self.unread(node).depends)
+        rows = self.subquery(node.this, self.scope, False, True)
+        self.note("semijoin" if positive else "not-exists", node, counts=positive)
+        return truth.Exists(rows, self.fresh.slots(len(rows.columns)))
+
+    def _in(self, node: exp.In, positive: bool) -> Formula:
+        query = node.args.get("query")
+        left = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        if query is not None and only(node, "this", "query"):
+            return self._in_query(node, left, query, positive)
+        if not only(node, "this", "expressions"):
+            return truth.Unread(self.unread(node).depends)
+        items = node.expressions
+        if len(items) == 1 and isinstance(items[0], exp.Query | exp.Subquery):
+            return self._in_query(node, left, items[0], positive)
+        if isinstance(node.this, exp.Tuple):
+            return self._in_tuples(node, left, items)
+        return self._in_list(node, items)
+
+    def _in_tuples(self, node: exp.In, left: Sequence[exp.Expr], items: Sequence[exp.Expr]) -> Formula:
+        formula: Formula = truth.Constantly("F")
+        for item in items:
+            if not isinstance(item, exp.Tuple):
+                return truth.Unread(self.unread(node).depends)
+            formula = truth.Either(formula, self._tuples(node, left, item.expressions, "="))
+        return formula
+
+    def _in_list(self, node: exp.In, items: Sequence[exp.Expr]) -> Formula:
+        value = self.value(node.this)
+        others = [self.value(item) for item in items]
+        if isinstance(value.entry, Opaque):
+            return truth.Unread(tuple(one for other in (value, *others) for one in other.depends))
+        formulas = [self._compared(node, value, "=", other, False) for other in others]
+        constants = [one.right for one in formulas if isinstance(one, truth.Compare)]
+        if len(constants) == len(formulas) and all(isinstance(one, Constant) and one != NULL for one in constants):
+            return truth.Among(value.entry, tuple(dict.fromkeys(one for one in constants if isinstance(one, Constant))))
+        return _balanced(truth.Either, formulas)
+
+    def _in_query(self, node: exp.Expr, left: Sequence[exp.Expr], query: exp.Expr, positive: bool) -> Formula:
+        rows = self.subquery(query, self.scope, False, False)
+        if len(rows.columns) != len(left):
+            raise self.refused("arity", f"IN compares {len(left)} with {len(rows.columns)} columns", node)
+        slots = self.fresh.slots(len(rows.columns))
+        self.note("semijoin" if positive else "not-in", node, counts=positive)
+        values = [self.value(one) for one in left]
+        depends = tuple(one for value in values for one in value.depends)
+        terms: list[Term] = []
+        for value, slot, column in zip(values, slots, rows.columns, strict=True):
+            found = self.pair(node, value, Value(slot, column.kind))
+            if found is None:
+                plain = truth.InRows(None, rows, slots)
+                return truth.Both(plain, truth.Unread(depends)) if depends else plain
+            terms.append(found[0])
+        nulls_meet = len(terms) > 1 and not self.standard_rows
+        if nulls_meet:
+            self.note("row-value", node)
+        return truth.InRows(tuple(terms), rows, slots, nulls_meet)
+
+
+def _balanced(joint: Callable[[Formula, Formula], Formula], parts: Sequence[Formula]) -> Formula:
+    """All parts joined in a tree of little depth, so that long chains need no deep recursion."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return joint(_balanced(joint, parts[:middle]), _balanced(joint, parts[middle:]))
+
+
+def _nulls_meet(formula: Formula) -> Formula:
+    """The same conjunction of equalities, with NULL equal to NULL."""
+    if isinstance(formula, truth.Both):
+        return truth.Both(_nulls_meet(formula.left), _nulls_meet(formula.right))
+    return truth.IsSame(formula.left, formula.right) if isinstance(formula, truth.Compare) else formula
+
+
+def is_limited(node: exp.Expr) -> bool:
+    """Has a query a LIMIT or an OFFSET?"""
+    return bool(node.args.get("limit") or node.args.get("offset"))
+
+
+def only(node: exp.Expr, *allowed: str) -> bool:
+    """Has the node no other parts than these? sqlglot adds parts with every version; none is passed over."""
+    return not any(value for name, value in node.args.items() if name not in allowed)
+
+
+def _written(node: exp.Literal) -> bool:
+    """Is a literal one that we can take exactly?"""
+    if node.is_string:
+        return True
+    try:
+        return len(node.this) <= 60 and -(10**60) < number(node.this) < 10**60
+    except (ArithmeticError, ValueError):
+        return False

@@ -1,0 +1,126 @@
+"""Parse: the one query that a text of SQL is, and what the database itself says of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from tacit.errors import EngineError, Mark, QueryError, did_you_mean
+from tacit.queries.reading import Text
+from tacit.queries.sql_scope import start_of
+
+Explain = Callable[[str], None]
+DIALECTS = ("duckdb", "postgres", "spark")
+
+
+def parsed(source: Text, dialect: str, explain: Explain | None = None) -> exp.Expr:
+    """The tree of the one query that a text is."""
+    if dialect not in DIALECTS:
+        raise QueryError(f"dialect {dialect!r} is not read.", code="dialect", hint=did_you_mean(dialect, DIALECTS))
+    try:
+        with _quietly():
+            trees = [tree for tree in sqlglot.parse(source.text, read=dialect) if tree is not None]
+    except ParseError as error:
+        raise _unparsed(error, source, explain) from None
+    except TokenError:
+        raise QueryError(
+            "this SQL does not end: a quote or a comment is not closed.",
+            code="syntax", hint="Close it.", mark=source.mark(_open_quote(source.text)),
+        ) from None  # fmt: skip
+    except (SqlglotError, RecursionError, ValueError, AttributeError, TypeError) as error:
+        raise QueryError(f"this SQL is not read: {error}", code="syntax", mark=source.mark(0)) from None
+    if not trees:
+        raise QueryError("there is no query here.", code="not-a-query", hint="Write a SELECT.", mark=source.mark(0))
+    if len(trees) > 1:
+        raise QueryError(
+            f"there are {len(trees)} statements here.",
+            code="not-a-query", hint="Write one SELECT.", mark=source.mark(start_of(trees[1])),
+        )  # fmt: skip
+    tree = created_query(trees[0])
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise QueryError(
+            f"{tree.key.upper()} is not a query.",
+            code="not-a-query", hint="Write a SELECT.", mark=source.mark(0),
+        )  # fmt: skip
+    return tree
+
+
+def created_query(tree: exp.Expr) -> exp.Expr:
+    """The query of CREATE VIEW name AS query: that is how the files of a database have it.
+
+    A view with names for its columns, or with more than its query, is left as it is, and refused.
+    """
+    if not isinstance(tree, exp.Create) or tree.args.get("kind") != "VIEW" or not isinstance(tree.this, exp.Table):
+        return tree
+    known = {"this", "kind", "expression", "replace", "exists"}
+    if any(value for name, value in tree.args.items() if name not in known) or tree.expression is None:
+        return tree
+    query: exp.Expr = tree.expression
+    return query
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without the warnings that sqlglot logs: what it does not understand is refused below."""
+    logger = logging.getLogger("sqlglot")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _unparsed(error: ParseError, source: Text, explain: Explain | None) -> QueryError:
+    found = error.errors[0] if error.errors else {}
+    said = str(found.get("description") or "it does not parse").rstrip(".")
+    if said.startswith("Required keyword"):
+        said = "something is missing here"  # the parser speaks of its own classes
+    mark = source.mark(None)
+    if found.get("line"):
+        lines = source.text.split("\n")
+        line = min(int(found["line"]), len(lines))
+        highlight = str(found.get("highlight") or "")
+        column = max(int(found.get("col") or 1) - len(highlight.split("\n")[-1]) + 1, 1)
+        mark = Mark(source.file, line, column, lines[line - 1])
+    return QueryError(f"this SQL does not parse: {said}.", code="syntax", hint=_engine_says(explain, source), mark=mark)
+
+
+def _engine_says(explain: Explain | None, source: Text) -> str | None:
+    if explain is None:
+        return None
+    try:
+        explain(source.text)
+    except EngineError as error:
+        return error.message
+    return "The database reads it, but Tacit does not."
+
+
+def explained_by(explain: Explain, source: Text) -> None:
+    """Have the database read the text too, and pass on what it says against it."""
+    try:
+        explain(source.text)
+    except EngineError as error:
+        raise QueryError(error.message, code="engine", hint=error.hint, mark=source.mark(0)) from None
+
+
+def _open_quote(text: str) -> int:
+    """The last quote or comment that is opened."""
+    at, opened = 0, 0
+    while at < len(text):
+        closing = {"'": "'", '"': '"', "`": "`"}.get(text[at]) or {"--": "\n", "/*": "*/", "$$": "$$"}.get(text[at : at + 2])
+        if closing is None:
+            at += 1
+            continue
+        width = 2 if text[at : at + 2] in ("--", "/*", "$$") else 1
+        opened = at
+        end = text.find(closing, at + width)
+        if end < 0:
+            return opened
+        at = end + len(closing)
+    return opened
