@@ -1,0 +1,403 @@
+"""Perfect privacy: a pair of queries, large queries as they grow, and a thousand secrets against a thousand views.
+
+    python -m benchmarks.perfect pair | large | growth [FILE.svg] | many
+
+CPU seconds, the least of several runs. The peer of large queries is a plain backtracking search for the
+one homomorphism that decides the question; it is stopped after two seconds.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from math import isqrt, log
+from pathlib import Path
+from typing import Any
+
+from benchmarks.anonymize_adult import cpu
+from tacit.queries.critical import Judge, judge
+from tacit.queries.index import SecretIndex
+from tacit.queries.query import (
+    Atom,
+    Conjunctive,
+    Constant,
+    Query,
+    Relation,
+    Relations,
+    Term,
+    Variable,
+)
+from tacit.queries.read import read
+
+R: Relations = {"R": Relation("R", ("a", "b"))}
+CONSTANTS = Query("V", (Conjunctive((), (Atom("R", (Constant(1), Constant(2))),)),))
+LOOP = Atom("R", (Variable("w"), Variable("w")))
+SIZES = (50, 100, 200, 400)
+SQUARES = (5, 7, 8, 10, 14)  # sides of grids with 40 to 364 atoms
+PATIENCE = 2.0  # seconds of the plain search
+Atoms = tuple[Atom, ...]
+
+
+# --- a pair without self-joins ------------------------------------------------------------------------------
+
+WARDS: Relations = {
+    "patients": Relation("patients", ("id", "name", "ward"), (("id",),), kinds={"id": "integer", "name": "text", "ward": "text"}),
+    "visits": Relation("visits", ("patient", "day", "illness"), kinds={"patient": "integer", "day": "date", "illness": "text"}),
+}
+PAIRS = {
+    "disclosed": (
+        "SELECT DISTINCT p.name FROM patients p JOIN visits v ON v.patient = p.id WHERE v.illness = 'cancer'",
+        "SELECT DISTINCT p.ward, v.day FROM patients p JOIN visits v ON v.patient = p.id",
+    ),
+    "private": (
+        "SELECT DISTINCT v.day FROM visits v WHERE v.illness = 'cancer'",
+        "SELECT DISTINCT v.day FROM visits v WHERE v.illness = 'flu'",
+    ),
+}
+
+
+def pair() -> list[dict[str, Any]]:
+    """Two small queries, judged warm, beside reading their SQL."""
+    rows = []
+    for expected, texts in PAIRS.items():
+        secret, view = (enclosed(text) for text in texts)
+        judging = Judge(WARDS)
+        seconds, verdict = cpu(lambda secret=secret, view=view, judging=judging: hundred(lambda: judging.judge(secret, [view])))
+        peer, _ = cpu(lambda texts=texts: hundred(lambda: [enclosed(text) for text in texts]), 3)
+        found = type(verdict).__name__.lower()
+        require(found == expected, f"{texts}: {found}")
+        rows.append({"name": f"a pair without self-joins, {found}", "seconds": seconds / 100, "peer": peer / 100})
+    return rows
+
+
+def enclosed(text: str) -> Query:
+    reading = read(text, WARDS, name="q")
+    require(reading.is_exact, f"not read exactly: {text}")
+    return reading.enclosed
+
+
+def hundred(work: Callable[[], Any]) -> Any:
+    for _ in range(99):
+        work()
+    return work()
+
+
+# --- large queries ------------------------------------------------------------------------------------------
+
+
+def chain(length: int) -> Atoms:
+    nodes = [Variable(f"x{number}") for number in range(length + 1)]
+    return tuple(Atom("R", step) for step in pairwise(nodes))
+
+
+def star(size: int) -> Atoms:
+    """Self-joins that the last atom makes superfluous."""
+    centre = Variable("x0")
+    return (*(Atom("R", (centre, Variable(f"y{number}"))) for number in range(size - 1)), Atom("R", (centre, Constant("c"))))
+
+
+def tree(size: int) -> Atoms:
+    """Legs that go up with one step back, each at another height: none fits on another, so nothing folds."""
+    atoms: list[Atom] = []
+    legs = 2 * isqrt(size) // 3
+    for leg in range(legs):
+        steps = [1] * (size // legs - 1)
+        steps.insert(2 + leg, -1)
+        here = Variable("x0")
+        for number, step in enumerate(steps):
+            there = Variable(f"l{leg}_{number}")
+            atoms.append(Atom("R", (here, there) if step > 0 else (there, here)))
+            here = there
+    return tuple(atoms)
+
+
+def twice(atoms: Atoms) -> Atoms:
+    """Each atom once more, with other variables: all of it folds."""
+    return (*atoms, *(Atom("R", tuple(Variable(f"{term}_again") for term in atom.terms)) for atom in atoms))
+
+
+def grid(side: int) -> Atoms:
+    node = {(i, j): Variable(f"g{i}_{j}") for i in range(side) for j in range(side)}
+    right = [Atom("R", (node[i, j], node[i, j + 1])) for i in range(side) for j in range(side - 1)]
+    return (*right, *(Atom("R", (node[i, j], node[i + 1, j])) for i in range(side - 1) for j in range(side)))
+
+
+def asked(atoms: Atoms, *head: Term, name: str = "S") -> Query:
+    return Query(name, (Conjunctive(head, atoms),))
+
+
+Question = tuple[Query, Query, str]  # secret, view, verdict
+
+
+def from_head(size: int) -> Question:
+    return asked(chain(size), Variable("x0")), CONSTANTS, "disclosed"
+
+
+def boolean(size: int) -> Question:
+    return asked(chain(size)), CONSTANTS, "disclosed"
+
+
+def both_sides(size: int) -> Question:
+    return asked(chain(size)), asked(chain(size), name="V"), "disclosed"
+
+
+def self_joins(size: int) -> Question:
+    return asked(star(size), Variable("x0")), CONSTANTS, "private"
+
+
+def negative_tree(size: int) -> Question:
+    return asked(tree(size)), CONSTANTS, "disclosed"
+
+
+def folding_tree(size: int) -> Question:
+    return asked(twice(tree(size // 2))), CONSTANTS, "disclosed"
+
+
+def square(side: int) -> Question:
+    return asked(grid(side)), CONSTANTS, "disclosed"
+
+
+def square_and_loop(side: int) -> Question:
+    return asked((*grid(side), LOOP)), CONSTANTS, "private"
+
+
+# name, how to build, the size of the goal, the goal in seconds, the sizes of the growth
+LARGE: tuple[tuple[str, Callable[[int], Question], int, float, Sequence[int]], ...] = (
+    ("self-joins, private", self_joins, 200, 1.0, SIZES),
+    ("chain from the head", from_head, 400, 0.1, SIZES),
+    ("chain, boolean", boolean, 400, 0.1, SIZES),
+    ("the same chain on both sides", both_sides, 400, 0.1, SIZES),
+    ("tree, no homomorphism", negative_tree, 200, 1.0, SIZES),
+    ("tree that folds in half", folding_tree, 200, 1.0, SIZES),
+    ("grid", square, 8, 1.0, SQUARES),
+    ("grid and loop, private", square_and_loop, 8, 1.0, SQUARES),
+)
+
+
+def measured(build: Callable[[int], Question], size: int, repeats: int) -> tuple[float, Question]:
+    """The CPU seconds of one question, everything cold but Python itself."""
+    question = secret, view, expected = build(size)
+    seconds, verdict = cpu(lambda: judge(secret, [view], R), repeats)
+    require(type(verdict).__name__.lower() == expected, f"{build.__name__} {size}: {type(verdict).__name__}")
+    return seconds, question
+
+
+def large() -> list[dict[str, Any]]:
+    """Each large query at the size of its goal, beside a plain search."""
+    rows = []
+    for name, build, size, goal, _ in LARGE:
+        seconds, (secret, _, _) = measured(build, size, 7)
+        peer, ended = plain_search(secret.parts[0])
+        rows.append(
+            {"name": name, "atoms": len(secret.parts[0].atoms), "seconds": seconds, "goal": goal, "peer": peer, "ended": ended}
+        )
+    return rows
+
+
+def growth() -> list[dict[str, Any]]:
+    """Each kind of query at several sizes."""
+    rows = []
+    for name, build, _, _, sizes in LARGE:
+        for size in sizes:
+            seconds, (secret, _, _) = measured(build, size, 5)
+            rows.append({"name": name, "atoms": len(secret.parts[0].atoms), "seconds": seconds})
+    return rows
+
+
+def plain_search(query: Conjunctive) -> tuple[float, bool]:
+    """CPU seconds of looking for a homomorphism that avoids the first atom; False: it was stopped."""
+    begun = time.process_time()
+    found = backtracking(query.atoms, query.atoms[1:], {term: term for term in query.head}, begun + PATIENCE)
+    return time.process_time() - begun, found is not None
+
+
+def backtracking(atoms: Atoms, facts: Atoms, binding: dict[Term, Term], end: float) -> bool | None:
+    """Is there a homomorphism? Atom by atom as they are written, fact by fact. None: the time is up."""
+    levels: list[tuple[Iterator[Atom], list[Term]]] = [(iter(facts), [])]
+    while levels:
+        if time.process_time() > end:
+            return None
+        options, bound = levels[-1]
+        for term in bound:
+            del binding[term]
+        bound.clear()
+        fact = next(options, None)
+        if fact is None:
+            levels.pop()
+        elif bind(atoms[len(levels) - 1], fact, binding, bound):
+            if len(levels) == len(atoms):
+                return True
+            levels.append((iter(facts), []))
+    return False
+
+
+def bind(atom: Atom, fact: Atom, binding: dict[Term, Term], bound: list[Term]) -> bool:
+    for term, value in zip(atom.terms, fact.terms, strict=True):
+        if isinstance(term, Constant):
+            if term != value:
+                return False
+        elif term not in binding:
+            binding[term] = value
+            bound.append(term)
+        elif binding[term] != value:
+            return False
+    return True
+
+
+# --- many secrets and views ---------------------------------------------------------------------------------
+
+SETTINGS = (  # name, relations, may one be used twice, share of constants and how many, keys
+    ("20 relations, no self-joins", 20, False, 0.5, 50, False),
+    ("8 relations, self-joins", 8, True, 0.3, 10, False),
+    ("8 relations, self-joins, a key each", 8, True, 0.3, 10, True),
+    ("200 relations, self-joins", 200, True, 0.5, 50, False),
+)
+NUMBER = 1000
+SAMPLE = 400  # pairs judged without the index, to say what all would cost
+
+
+def random_join(rng: random.Random, name: str, relations: int, again: bool, share: float, constants: int) -> Query:
+    """Five subgoals that share variables."""
+    numbers = [rng.randrange(relations) for _ in range(5)] if again else rng.sample(range(relations), 5)
+    variables = [Variable(f"x{number}") for number in range(6)]
+    atoms, last = [], variables[0]
+    for place, number in enumerate(numbers):
+        second: Term = Constant(rng.randrange(constants)) if rng.random() < share else variables[place + 1]
+        atoms.append(Atom(f"R{number}", (last, second, rng.choice(variables[: place + 1]))))
+        last = second if isinstance(second, Variable) else last
+    return Query(name, (Conjunctive((variables[0],), tuple(atoms)),))
+
+
+def many() -> list[dict[str, Any]]:
+    """A thousand secrets against a thousand views, and each view as a new one, beside judging pair by pair."""
+    rows = []
+    for name, number, again, share, constants, keyed in SETTINGS:
+        rng = random.Random(1)
+        keys = (("a",),) if keyed else ()
+        relations = {f"R{one}": Relation(f"R{one}", ("a", "b", "c"), keys) for one in range(number)}
+        secrets = [random_join(rng, f"S{one}", number, again, share, constants) for one in range(NUMBER)]
+        views = [random_join(rng, f"V{one}", number, again, share, constants) for one in range(NUMBER)]
+        runs = [all_views(secrets, views, relations) for _ in range(2)]
+        best = min(runs, key=lambda run: run["seconds"])
+        rows.append(
+            {
+                "name": name, "seconds": best["seconds"], "mean": sum(best["whole"]) / NUMBER, "worst": max(best["whole"]),
+                "worst_without_collector": max(best["alone"]), "over_50_ms": sum(one > 0.05 for one in best["whole"]),
+                "pairs": pair_by_pair(rng, secrets, views, relations),
+                "disclosed": best["disclosed"], "private": NUMBER * NUMBER - best["disclosed"],
+            }
+        )  # fmt: skip
+    return rows
+
+
+class Collector:
+    """CPU seconds that Python's garbage collector took: a full collection falls into few views, and costs more than they do."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._begun = 0.0
+
+    def __call__(self, phase: str, _: Any) -> None:
+        """What the collector calls when it starts and stops."""
+        if phase == "start":
+            self._begun = time.process_time()
+        else:
+            self.seconds += time.process_time() - self._begun
+
+
+def all_views(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> dict[str, Any]:
+    """CPU seconds of everything, of each view, and of each view without the garbage collector."""
+    collector = Collector()
+    gc.callbacks.append(collector)
+    begun = time.process_time()
+    index, whole, alone, disclosed = SecretIndex(secrets, relations), [], [], 0
+    for view in views:
+        before, collected = time.process_time(), collector.seconds
+        hits = index.against(view)
+        whole.append(time.process_time() - before)
+        alone.append(whole[-1] - (collector.seconds - collected))
+        disclosed += sum(hit.status == "disclosed" for hit in hits)
+    seconds = time.process_time() - begun
+    gc.callbacks.remove(collector)
+    return {"seconds": seconds, "whole": whole, "alone": alone, "disclosed": disclosed}
+
+
+def pair_by_pair(rng: random.Random, secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> float:
+    """What all pairs would cost when each is judged alone, with queries prepared once: a sample, scaled up."""
+    judging = Judge(relations)
+    chosen = [(rng.choice(secrets), rng.choice(views)) for _ in range(SAMPLE)]
+    for secret, view in chosen:
+        judging.prepared(secret, 0)
+        judging.prepared(view, 1)
+    begun = time.process_time()
+    for secret, view in chosen:
+        judging.judge(secret, [view])
+    return (time.process_time() - begun) * len(secrets) * len(views) / SAMPLE
+
+
+# --- the picture --------------------------------------------------------------------------------------------
+
+
+def drawn(rows: Sequence[dict[str, Any]]) -> str:
+    """The growth as an SVG file: both axes logarithmic, a line per kind of query, named at its end."""
+    from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SIZE, picture
+
+    names = [name for name, *_ in LARGE]
+    colours = (MUTED, "#9dbbdb", "#4a76a8", "#1f4468", "#0f766e", "#6bb5a8", "#e08a5b", EXPOSED)
+    steepest = max(slope([row for row in rows if row["name"] == name]) for name in names)
+    slowest = max(row["seconds"] for row in rows)
+    title = f"Queries of up to 400 atoms: {1000 * slowest:.0f} ms at most, growing no faster than n^{steepest:.1f}"
+    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12,
+            "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT}  # fmt: skip
+    across = {"field": "atoms", "type": "quantitative", "title": "atoms of the secret",
+              "scale": {"type": "log", "domain": [38, 420]},
+              "axis": {"grid": False, "values": [50, 100, 200, 400]}}  # fmt: skip
+    up = {"field": "milliseconds", "type": "quantitative", "title": "CPU milliseconds of one question, cold",
+          "scale": {"type": "log", "domain": [1, 1000]},
+          "axis": {"values": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], "format": "~g"}}  # fmt: skip
+    colour = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names, "range": list(colours)},
+              "legend": {"title": None, "orient": "right", "labelColor": INK,
+                         "labelFontSize": 13, "labelLimit": 260, "symbolSize": 120}}  # fmt: skip
+    shape = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": colour["legend"]}
+    spec = {
+        "title": {"text": title, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "offset": 14},
+        "width": 460, "height": 320, "padding": 16,
+        "data": {"values": [{**row, "milliseconds": 1000 * row["seconds"]} for row in rows]},
+        "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2},
+        "encoding": {"x": across, "y": up, "color": colour, "shape": shape},
+        "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
+    }  # fmt: skip
+    told = "; ".join(f"{row['name']}, {row['atoms']} atoms: {1000 * row['seconds']:.1f} ms" for row in rows)
+    return picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+
+
+def slope(rows: Sequence[dict[str, Any]]) -> float:
+    """The exponent of the growth: how steep the line through all points is when both axes are logarithmic."""
+    points = [(log(row["atoms"]), log(row["seconds"])) for row in rows]
+    across, up = (sum(values) / len(points) for values in zip(*points, strict=True))
+    return sum((x - across) * (y - up) for x, y in points) / sum((x - across) ** 2 for x, _ in points)
+
+
+def require(holds: bool, message: str) -> None:
+    if not holds:
+        raise SystemExit(message)
+
+
+def main(what: str, *given: str) -> None:
+    rows = {"pair": pair, "large": large, "growth": growth, "many": many}[what]()
+    if what == "growth":
+        exponents = {name: slope([row for row in rows if row["name"] == name]) for name, *_ in LARGE}
+        if given:
+            Path(given[0]).write_text(drawn(rows), "utf-8")
+        print(json.dumps({"rows": rows, "exponents": exponents}))
+    else:
+        print(json.dumps({"rows": rows}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
