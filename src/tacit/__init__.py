@@ -14,10 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.api import Anonymized as Anonymized
     from tacit.api import LoadedPlan as LoadedPlan
+    from tacit.api import anonymize as anonymize
     from tacit.api import check as check
     from tacit.api import check_all as check_all
     from tacit.api import load as load
+    from tacit.api import perfect_privacy as perfect_privacy
     from tacit.assess import Assessment as Assessment
     from tacit.definitions.alpha_k import AlphaK as AlphaK
     from tacit.definitions.c_k_safety import CKSafety as CKSafety
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.definitions.k_anonymity import KAnonymity as KAnonymity
     from tacit.definitions.k_e import KE as KE
     from tacit.definitions.l_diversity import LDiversity as LDiversity
+    from tacit.definitions.perfect_privacy import PerfectPrivacy as PerfectPrivacy
     from tacit.definitions.replay import replay as replay
     from tacit.definitions.rho1_rho2 import Rho1Rho2 as Rho1Rho2
     from tacit.definitions.semantic import Semantic as Semantic
@@ -45,9 +49,12 @@ except PackageNotFoundError:
     __version__ = "0+unknown"
 
 HOMES = {
+    "anonymize": "tacit.api",
+    "Anonymized": "tacit.api",
     "check": "tacit.api",
     "check_all": "tacit.api",
     "load": "tacit.api",
+    "perfect_privacy": "tacit.api",
     "LoadedPlan": "tacit.api",
     "Assessment": "tacit.assess",
     "KAnonymity": "tacit.definitions.k_anonymity",
@@ -56,6 +63,7 @@ HOMES = {
     "CKSafety": "tacit.definitions.c_k_safety",
     "Dissimilarity": "tacit.definitions.dissimilarity",
     "EpsM": "tacit.definitions.eps_m",
+    "PerfectPrivacy": "tacit.definitions.perfect_privacy",
     "KE": "tacit.definitions.k_e",
     "Skyline": "tacit.definitions.skyline",
     "TCloseness": "tacit.definitions.t_closeness",

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Assessment, answer_with, assess
+from tacit.anonymization.results import NotRepaired
+from tacit.anonymization.task import Task
+from tacit.assess import Assessment, assess
+from tacit.definitions.asking import answer_with
 from tacit.definitions.base import Definition
+from tacit.definitions.microdata import MicrodataDefinition
 from tacit.errors import Mark, ParameterError, did_you_mean
-from tacit.model.release import Microdata
+from tacit.jobs import Job
+from tacit.model.release import Microdata, Repair
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Verdict
 from tacit.plan.load import load_plan
 from tacit.plan.plan import Plan
+from tacit.repairs.required import Required
 from tacit.source import Source, count_table, nobody
 
 if TYPE_CHECKING:
-    from tacit.jobs import Job
+    from tacit.engines.duckdb import DuckDB
+    from tacit.tables.recoded import Recoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,191 @@ def check_all(
         )
     questions = {name: replace(question, find=nobody)}
     return Assessment(name, verdicts, questions, seconds=time.perf_counter() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymized:
+    """A table for which all checks hold, of the same kind as the one given, in random order.
+
+    Where there is none, `table` is None and `because` and `advice` say why; the verdicts are then those of
+    the coarsest release. `generalization` has the levels where whole columns were recoded. `details` has
+    all that `tacit anonymize --json` prints.
+    """
+
+    table: Any
+    verdicts: tuple[Verdict, ...]
+    utility: Mapping[str, Any] | None
+    generalization: Mapping[str, int] | None
+    because: str
+    advice: tuple[str, ...]
+    details: Mapping[str, Any]
+
+
+def anonymize(
+    data: Any,
+    require: Sequence[Definition],
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    insensitive: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    distances: Mapping[str, Any] | None = None,
+    method: str = "lattice",
+    suppress: Any = 0,
+    utility: str = "loss",
+    weights: Mapping[str, Any] | None = None,
+    at_most: Mapping[str, int] | None = None,
+    aware: bool = False,
+    relaxed: bool = False,
+    seconds: float | None = None,
+    job: Job | None = None,
+    name: str = "data",
+) -> Anonymized:
+    """Generalize a table until all definitions of `require` hold, at the least loss.
+
+    Takes the data and the roles like `check_all`, and the options of `tacit anonymize`. Columns without
+    a role are left out.
+
+    >>> import pandas, tacit
+    >>> people = pandas.DataFrame({"age": [28, 29, 31, 37], "condition": ["flu", "cold", "flu", "cold"]})
+    >>> found = tacit.anonymize(
+    ...     people, [tacit.KAnonymity(k=2), tacit.LDiversity(kind="distinct", l=2)],
+    ...     quasi_identifiers=["age"], sensitive="condition", hierarchies={"age": {"ranges": [5, 10]}})
+    >>> found.generalization, sorted(found.table["age"])
+    ({'age': 2}, ['20-29', '20-29', '30-39', '30-39'])
+    """
+    from tacit.anonymization.run import solve
+    from tacit.engines.duckdb import DuckDB
+
+    table = Table(
+        name,
+        person=names(person),
+        quasi_identifiers=names(quasi_identifiers),
+        sensitive=names(sensitive),
+        insensitive=names(insensitive),
+        hierarchies=read_hierarchies(hierarchies or {}),
+        distances=distances or {},
+    )
+    with DuckDB() as engine:
+        engine.put(name, data, [*named_columns(table), *table.insensitive])
+        release = Microdata(name, name)
+        plan = Plan("", Path(), mark=nowhere, tables={name: table}, releases={name: release})
+        source = Source(plan, engine)
+        source.counted[name] = count_table(engine, table, plan)
+        repair = read_repair(table, method, suppress, utility, weights or {}, at_most or {})
+        required = tuple(required_of(one, source) for one in require)
+        task = Task(name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds)
+        found = solve(task, job or Job())
+        if isinstance(found, NotRepaired):
+            return Anonymized(None, found.verdicts, None, None, found.because, found.advice, found.to_json())
+        shown = released_like(data, found.recoded, engine)
+    levels = found.recoded.generalization
+    return Anonymized(shown, found.verdicts, found.utility, levels, "all checks hold", (), found.to_json())
+
+
+def perfect_privacy(
+    *,
+    secret: str,
+    view: str | Sequence[str],
+    schema: Mapping[str, Any],
+    semantics: str | None = None,
+    model: str = "tuple-independent",
+    dialect: str = "duckdb",
+    seconds: float = 60,
+) -> Verdict:
+    """Do the views say anything at all about the secret, to anyone? No data are needed.
+
+    Queries are SQL (in the `dialect` duckdb, postgres or spark) or Datalog; `schema` describes the tables as a
+    plan does: columns, key, domains, nullable.
+
+    >>> import tacit
+    >>> verdict = tacit.perfect_privacy(
+    ...     secret="SELECT DISTINCT name FROM stays WHERE diagnosis = 'cancer'",
+    ...     view="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'",
+    ...     schema={"stays": {"columns": ["name", "diagnosis", "ward"]}})
+    >>> print(verdict)
+    holds     perfect privacy of view: no row can matter to both the secret and a view
+    """
+    from tacit.definitions.perfect_privacy import PerfectPrivacy
+    from tacit.queries.question import QueryQuestion
+    from tacit.queries.read import read
+    from tacit.queries.schema import relations_of
+    from tacit.readings import no_nulls, untyped
+
+    tables = read_schema(schema)
+    relations = relations_of(tables)
+    views = [view] if isinstance(view, str) else list(view)
+    if not views or not all(isinstance(text, str) and text.strip() for text in (secret, *views)):
+        raise ParameterError("a secret and at least one view are needed, each a query.", parameter="view", hint="Give SQL or Datalog.")
+    shown = ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
+    question = QueryQuestion(
+        read(secret, relations, name="secret", dialect=dialect),
+        tuple(read(text, relations, name=name, dialect=dialect) for text, name in zip(views, shown, strict=True)),
+        relations,
+        dialect,
+        assumptions=(*no_nulls(tables.values()), *untyped(relations)),
+    )
+    return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
+
+
+def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
+    """Tables as a plan writes them: a list of columns, or keys such as columns, key, domains and nullable."""
+    from tacit.plan.document import Faults, parse, plain_values
+    from tacit.plan.keys import read_keys
+    from tacit.plan.tables import read_table
+
+    if not isinstance(given, Mapping):
+        raise ParameterError("the schema is no mapping of tables.", parameter="schema", hint='Give for example {"stays": ["name", "ward"]}.')
+    tables = {name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)} for name, one in given.items()}
+    document = parse(json.dumps({"version": 1, "tables": tables}, default=str), "schema")
+    faults = Faults(document)
+    keys = read_keys(plain_values(document, faults), faults).keys
+    found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
+    faults.raise_all()
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def required_of(definition: Definition, source: Source) -> Required:
+    """A definition that a table must meet."""
+    if not isinstance(definition, MicrodataDefinition):
+        raise ParameterError(
+            f"{definition!r} is no definition of microdata.", parameter="require", hint="Use for example tacit.KAnonymity(k=5)."
+        )
+    return Required(definition.with_files(source.lines))
+
+
+def read_repair(
+    table: Table, method: str, suppress: Any, utility: str, weights: Mapping[str, Any], at_most: Mapping[str, int]
+) -> Repair:
+    """The options of a repair, as a plan would take them."""
+    from tacit.plan.keys import METHODS
+    from tacit.plan.values import UnfitError, share
+    from tacit.utility.measures import measure
+    from tacit.utility.weights import read_weights
+
+    if method not in METHODS:
+        raise ParameterError(f"there is no method {method!r}.", parameter="method", hint=did_you_mean(method, METHODS))
+    try:
+        rows = share(str(suppress) if isinstance(suppress, float | Fraction) else suppress)
+    except UnfitError as error:
+        raise ParameterError(f"suppress: {error}.", parameter="suppress", hint=error.hint) from None
+    given = read_weights(table.quasi_identifiers, weights) if weights else {}
+    return Repair(method, rows, measure(utility).name, given, at_most)  # type: ignore[arg-type]
+
+
+def released_like(data: Any, recoded: Recoded, engine: DuckDB) -> Any:
+    """The released rows as the kind of table that was given."""
+    from tacit.repairs.writing import statement
+
+    made = statement(recoded, engine.collations(recoded.raw.table.name))
+    for relation, columns in made.relations.items():
+        engine.put_map(relation, columns)
+    found = engine.connection.sql(engine.sql(made.query))
+    kind = type(data).__module__.partition(".")[0]
+    if kind == "pandas":
+        return found.df()
+    return found.pl() if kind == "polars" else found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.arrow()
 
 
 def named_columns(table: Table) -> list[str]:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.definitions.base import Definition
-from tacit.definitions.registry import define
+from tacit.definitions.asking import answer_with
+from tacit.definitions.registry import MICRODATA, define
 from tacit.engines.open import open_engine
-from tacit.errors import DataError, Mark, PlanError, did_you_mean, raise_all
+from tacit.errors import PlanError, did_you_mean, raise_all
 from tacit.jobs import Job
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.load import not_built
+from tacit.readings import Readings
 from tacit.source import Source, nobody
 
 if TYPE_CHECKING:
+    from tacit.engines.base import Engine
     from tacit.plan.plan import Check, Plan
     from tacit.tables.microdata import MicrodataQuestion
     from tacit.tables.portrait import Portrait
@@ -82,16 +86,16 @@ def assess(
     job = job or Job()
     checks = selected(plan, only)
     raise_all(not_built(plan, checks))
-    with open_engine(plan.source, plan.folder) as engine:
-        source = Source(plan, engine)
+    with Desk(plan) as desk:
         verdicts = []
         for number, check in enumerate(checks):
             job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))
-            verdicts.append(answer(check, source))
-        pictures = draw(source.questions, verdicts, job) if portraits else {}
+            verdicts.append(answer(check, desk))
+        asked = desk.source.questions if "source" in vars(desk) else {}
+        pictures = draw(asked, verdicts, job) if portraits else {}
         job.step("done", 1.0)
         # Witnesses and examples were looked up while the engine was open; nobody is from here on.
-        questions = {name: replace(question, find=nobody) for name, question in source.questions.items()}
+        questions = {name: replace(question, find=nobody) for name, question in asked.items()}
     return Assessment(plan.file, tuple(verdicts), questions, time.perf_counter() - begun, pictures)
 
 
@@ -114,32 +118,43 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
     ]
 
 
-def answer(check: Check, source: Source) -> Verdict:
-    """Ask the definition that a check names about the release that it names."""
+class Desk:
+    """Where a plan's checks are answered. The source is opened when the first of them needs it: some need no data."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Where the rows live."""
+        return self._stack.enter_context(open_engine(self.plan.source, self.plan.folder))
+
+    @cached_property
+    def source(self) -> Source:
+        """The plan's tables, counted."""
+        return Source(self.plan, self.engine)
+
+    @cached_property
+    def readings(self) -> Readings:
+        """The plan's queries, read."""
+        return Readings(self.plan, lambda: self.engine)
+
+
+def answer(check: Check, desk: Desk) -> Verdict:
+    """Ask the definition that a check names about the release, or the queries, that it names."""
     begun = time.perf_counter()
-    mark = source.plan.mark(*check.path)
-    question = source.question(check.releases[0])
-    definition = define(check.kind, check.parameters).with_files(source.lines)
-    verdict = answer_with(definition, question, check.sensitive, mark)
+    definition = define(check.kind, check.parameters)
+    if check.kind in MICRODATA:
+        mark = desk.plan.mark(*check.path)
+        question = desk.source.question(check.releases[0])
+        verdict = answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
+    else:
+        verdict = definition.check(desk.readings.question(check))
     return replace(verdict, name=check.name, seconds=time.perf_counter() - begun)
-
-
-def answer_with(
-    definition: Definition, question: MicrodataQuestion, sensitive: str | None, mark: Mark | None
-) -> Verdict:
-    """Ask one definition; errors point at the check."""
-    if definition.needs_sensitive and not question.sensitive:
-        raise PlanError(
-            f"{definition.check_name} needs a sensitive column, and table {question.table.name} has none.",
-            hint="Name it under the table: sensitive: [condition]",
-            mark=mark,
-        )
-    if sensitive is None and len(question.sensitive) == 1:
-        sensitive = question.sensitive[0]
-    readings = [*reversed(question.readings), question]
-    try:
-        verdicts = [definition.check(reading, sensitive=sensitive) for reading in readings]
-    except DataError as error:
-        raise error.at(mark) from None
-    # Where a value may be no value at all, "holds" must be right either way.
-    return min(verdicts, key=lambda verdict: ("breached", "undecided", "holds").index(verdict.status))

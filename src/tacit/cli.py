@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 BAD_INPUT = 2
+WENT_WRONG = 70
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,6 +38,9 @@ def cli() -> None:
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 to_report = click.option(
     "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Also write a report to read in a browser."
+)
+plan_option = click.option(
+    "--plan", default="tacit.yaml", type=click.Path(path_type=Path), metavar="FILE", help="The plan (default: tacit.yaml)."
 )
 for_audience = click.option(
     "--audience",
@@ -54,8 +61,11 @@ def check(plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None,
     Exit status: 0 all hold, 1 some check is breached, 2 the input is wrong, 3 something is undecided.
     """
     from tacit.plan.load import load_plan
+    from tacit.plan.owned import refuse_report
 
-    assessment = run_checks(load_plan(plan, need_checks=True), only, portraits=report is not None)
+    loaded = load_plan(plan, need_checks=True)
+    refuse_report(report, loaded)
+    assessment = run_checks(loaded, only, portraits=report is not None)
     present(assessment, as_json=as_json, report=report, audience=chosen(audience), plan=plan)
     return assessment.exit_status
 
@@ -109,7 +119,7 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
 
 @cli.command()
 @click.argument("release")
-@click.option("--plan", default="tacit.yaml", type=click.Path(path_type=Path), metavar="FILE", help="The plan (default: tacit.yaml).")
+@plan_option
 @click.option("--target", metavar="KEY", help="Tell the story of one person: their name or other key.")
 @click.option("--threshold", default="95%", metavar="SHARE", help="From when on a group is nearly of one value (default: 95%).")
 @click.option(
@@ -117,12 +127,13 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     help="A table that the attacker has: quasi-identifiers as they are, and names.",
 )  # fmt: skip
 @click.option("--sensitive", metavar="COLUMN", help="Only this sensitive column.")
+@click.option("--all-minimal", is_flag=True, help="Homogeneity in every table that just meets the checks, instead of in this release.")
 @as_json
 @to_report
 @for_audience
 def attack(
     release: str, plan: Path, target: str | None, threshold: str, link: Path | None, sensitive: str | None,
-    as_json: bool, report: Path | None, audience: str | None,
+    all_minimal: bool, as_json: bool, report: Path | None, audience: str | None,
 ) -> int:  # fmt: skip
     """Attack RELEASE of the plan: what somebody believes before and after.
 
@@ -133,8 +144,13 @@ def attack(
     from tacit.attacks.attack import read_threshold
     from tacit.jobs import Job
     from tacit.plan.load import load_plan
+    from tacit.plan.owned import refuse_report
 
     share, loaded = read_threshold(threshold), load_plan(plan)
+    refuse_report(report, loaded)
+    if all_minimal:
+        refuse_beside_all_minimal(target, link, report)
+        return show_all_minimal(loaded, release, sensitive, share, as_json=as_json)
     with messages().status("reading the table") as status:
         job = Job(lambda text, _: status.update(text))
         found = carry_out(loaded, release, target=target, threshold=share, link=link, sensitive=sensitive, job=job)
@@ -146,6 +162,175 @@ def attack(
 
     show(found, screen(), chosen(audience))
     write_attack_page(found, report, chosen(audience))
+    return 0
+
+
+@cli.command()
+@click.argument("name", metavar="NAME|QUERY")
+@plan_option
+@as_json
+def explain(name: str, plan: Path, as_json: bool) -> int:
+    """Print how a query was read: its subgoals, its class, and what was not read exactly.
+
+    NAME is a secret or a view of the plan; or give a QUERY over its tables, in quotes.
+    """
+    from tacit.assess import Desk
+    from tacit.plan.load import load_plan
+
+    with Desk(load_plan(plan)) as desk:
+        found = desk.readings.explained(name)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        click.echo("\n".join(found.lines()))
+    return 0
+
+
+def percentage(context: click.Context, parameter: click.Parameter, value: str | None) -> Fraction | None:
+    """A share of the rows, such as 5%."""
+    from tacit.plan.values import UnfitError, share
+
+    if value is None:
+        return None
+    try:
+        return share(value)
+    except UnfitError as error:
+        raise click.BadParameter(f"{error}. {error.hint}") from None
+
+
+def by_column(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Fraction]:
+    """COLUMN=NUMBER, as often as there are columns."""
+    from tacit.model.numbers import exact
+
+    found = {}
+    for one in given:
+        column, mark, number = one.rpartition("=")
+        try:
+            found[column] = exact(number)
+        except ValueError:
+            mark = ""
+        if not mark or not column:
+            raise click.BadParameter(f"{one!r} is no COLUMN=NUMBER, such as age=2.")
+    return found
+
+
+@cli.command()
+@click.argument("release")
+@click.option("--output", "-o", metavar="FILE", help="Where to write the release: FILE.csv, FILE.parquet, or a new table of the source.")
+@plan_option
+@click.option("--method", type=click.Choice(["lattice", "mondrian", "window"]), help="Whole columns (lattice, default), or groups of their own.")
+@click.option("--suppress", callback=percentage, metavar="SHARE", help="The share of rows that may be dropped, such as 5%.")
+@click.option(
+    "--utility", type=click.Choice(["loss", "height", "discernibility", "average-group", "kl"]),
+    help="What is kept small (default: loss).",
+)  # fmt: skip
+@click.option("--weight", "weights", multiple=True, callback=by_column, metavar="COLUMN=N", help="How much a column matters. Repeatable.")
+@click.option("--at-most", multiple=True, callback=by_column, metavar="COLUMN=LEVEL", help="The highest level of a column. Repeatable.")
+@click.option("--aware", is_flag=True, help="Accept only levels from which one who knows that no lower level passes learns nothing more.")
+@click.option("--relaxed", is_flag=True, help="Mondrian may split equal values.")
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Stop the search after N seconds with the best so far.")
+@click.option("--explore", is_flag=True, help="Show which parameters can be met at which loss, and write nothing.")
+@click.option("--replace", is_flag=True, help="Replace a table of the source that is there already.")
+@as_json
+@to_report
+@for_audience
+def anonymize(
+    release: str, output: str | None, plan: Path, method: str | None, suppress: Fraction | None, utility: str | None,
+    weights: dict[str, Fraction], at_most: dict[str, Fraction], aware: bool, relaxed: bool, seconds: float | None,
+    explore: bool, replace: bool, as_json: bool, report: Path | None, audience: str | None,
+) -> int:  # fmt: skip
+    """Generalize the table of RELEASE until all its checks hold, at the least loss, and write it.
+
+    Levels that the plan names for RELEASE are ignored. Exit status: 0 written, 1 proved impossible,
+    2 the input is wrong, 3 nothing was found.
+    """
+    from tacit.errors import InputError
+    from tacit.jobs import Job
+    from tacit.plan.load import load_plan
+    from tacit.plan.owned import refuse_report
+
+    given = {"method": method, "suppress": suppress, "utility": utility, "weights": weights, "at_most": levels(at_most)}
+    options = {name: value for name, value in given.items() if value not in (None, {})}
+    if output is None and not explore:
+        raise InputError("where should the release go?", hint="Add -o FILE.csv, or --explore to look first.")
+    if explore and (output is not None or report is not None):
+        raise InputError("--explore writes nothing.", hint="Leave -o and --report out, or leave --explore out.")
+    if relaxed and method == "lattice":
+        raise InputError("--relaxed is for mondrian.", hint="Add --method mondrian.")
+    loaded = load_plan(plan)
+    refuse_report(report, loaded, output)
+    with progress() as tell:
+        job = Job(tell)
+        if explore:
+            from tacit.anonymization.explore import explore as look
+
+            explored = look(loaded, release, options=options, job=job)
+        else:
+            from tacit.anonymization.run import anonymize as carry_out
+
+            found = carry_out(
+                loaded, release, output, options=options, aware=aware, relaxed=relaxed, seconds=seconds,
+                replace_output=replace, portrait=report is not None, job=job,
+            )  # fmt: skip
+    from tacit.report import anonymized
+
+    if explore:
+        print_json(explored.to_json()) if as_json else anonymized.show_explored(explored, screen())
+        return explored.exit_status
+    if as_json:
+        anonymized.write_page(found, report, chosen(audience))
+        print_json(found.to_json(chosen(audience)))
+        return found.exit_status
+    anonymized.show(found, screen(), chosen(audience), plan)
+    anonymized.write_page(found, report, chosen(audience))
+    return found.exit_status
+
+
+def levels(given: dict[str, Fraction]) -> dict[str, int]:
+    """Levels are whole numbers."""
+    for column, level in given.items():
+        if level.denominator != 1 or level < 0:
+            raise click.BadParameter(f"{level} is no level of {column}: write 0, 1, 2, ...")
+    return {column: int(level) for column, level in given.items()}
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, float], None]]:
+    """A bar with the time left, on standard error, where somebody is watching."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=messages(), transient=True) as bar:
+        task = bar.add_task("reading the table", total=1.0)
+        yield lambda text, share: bar.update(task, description=text, completed=share)
+
+
+def refuse_beside_all_minimal(*given: object) -> None:
+    """All minimal tables are no single release: there is no person to follow and no page."""
+    from tacit.errors import InputError
+
+    if any(one is not None for one in given):
+        raise InputError("--all-minimal looks at tables, not at one person.", hint="Leave --target, --link and --report out.")
+
+
+def show_all_minimal(plan: Any, release: str, sensitive: str | None, threshold: Fraction, *, as_json: bool) -> int:
+    """Print how many of the minimal tables give people away."""
+    from tacit.attacks.all_minimal import show
+    from tacit.attacks.attack import attack_all_minimal
+    from tacit.jobs import Job
+
+    with progress() as tell:
+        found = attack_all_minimal(plan, release, sensitive=sensitive, threshold=threshold, job=Job(tell))
+    if as_json:
+        print_json({"release": release, "all_minimal": [one.to_json() for one in found]})
+    else:
+        click.echo("\n\n".join("\n".join(show(one)) for one in found))
     return 0
 
 
@@ -254,6 +439,12 @@ def main() -> None:
     sys.exit(run())
 
 
+def interrupted() -> int:
+    """Say that the work was stopped."""
+    click.echo("interrupted; nothing half-written is left", err=True)
+    return INTERRUPTED
+
+
 def run() -> int:
     """Run a command and turn what went wrong into words."""
     from tacit.errors import EngineError, InputError, TacitError
@@ -261,8 +452,11 @@ def run() -> int:
     try:
         return int(cli.main(standalone_mode=False) or 0)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was written", err=True)
-        return INTERRUPTED
+        return interrupted()
+    except RuntimeError as error:
+        if "interrupted" not in str(error):  # as DuckDB says it when Ctrl-C ends a statement
+            raise
+        return interrupted()
     except click.ClickException as error:
         return fail(InputError(error.format_message(), hint="See tacit --help."))
     except TacitError as error:
@@ -272,3 +466,10 @@ def run() -> int:
         return 0
     except OSError as error:
         return fail(EngineError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")))
+    except Exception as error:
+        # A mistake of ours must not look like an answer: exit status 1 means that something is breached.
+        if os.environ.get("TACIT_DEBUG"):
+            raise
+        words = f"Tacit itself went wrong: {type(error).__name__}: {error}"
+        fail(EngineError(words, hint="Please report it; TACIT_DEBUG=1 shows where."))
+        return WENT_WRONG

@@ -1,4 +1,4 @@
-"""Write into the pages what their commands print today: python tests/docs/refresh.py. Read the diff afterwards."""
+"""Write into the pages what their commands print today: python tests/docs/refresh.py [PAGE.md ...]. Read the diff afterwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
-from snippets import FENCE, PAGES, Block, is_run, plain_environment, prepare, run, steps
+from snippets import FENCE, RUN, Block, is_run, plain_environment, prepare, run, steps
 
 SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
 
@@ -45,7 +45,7 @@ def main() -> None:
     """Refresh every page that needs no server."""
     here = Path.cwd()
     with patch.dict(os.environ, plain_environment(), clear=True):
-        for page in (page for page in PAGES if "how-to" not in page.parts):
+        for page in (page for page in RUN if not sys.argv[1:] or page.name in sys.argv[1:]):
             with tempfile.TemporaryDirectory() as folder:
                 os.chdir(folder)
                 text = refreshed(page, Path(folder))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
-from snippets import PAGES, ROOT, Block, blocks, is_run, plain_environment, prepare, run, steps
+from snippets import PAGES, ROOT, RUN, Block, blocks, is_run, plain_environment, prepare, run, steps
 
 from tacit.cli import cli
 from tacit.definitions.registry import DEFINITIONS
@@ -20,8 +20,6 @@ from tacit.errors import TacitError
 from tacit.plan.load import load_plan
 
 ALL = [block for page in PAGES for block in blocks(page)]
-# How-tos need a server: their plans are loaded and their commands looked up, but nothing is run.
-RUN = [page for page in PAGES if "how-to" not in page.parts]
 
 
 def named(block: Block) -> str:

@@ -2,39 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from typing import Any
 
-from tacit.definitions.alpha_k import AlphaK
 from tacit.definitions.base import Definition
-from tacit.definitions.c_k_safety import CKSafety
-from tacit.definitions.dissimilarity import Dissimilarity
-from tacit.definitions.eps_m import EpsM
-from tacit.definitions.k_anonymity import KAnonymity
-from tacit.definitions.k_e import KE
-from tacit.definitions.l_diversity import LDiversity
-from tacit.definitions.rho1_rho2 import Rho1Rho2
-from tacit.definitions.risk import Risk
-from tacit.definitions.semantic import Semantic
-from tacit.definitions.skyline import Skyline
-from tacit.definitions.t_closeness import TCloseness
-from tacit.definitions.variance import Variance
 
-DEFINITIONS: dict[str, type[Definition]] = {
-    KAnonymity.check_name: KAnonymity,
-    LDiversity.check_name: LDiversity,
-    Risk.check_name: Risk,
-    Rho1Rho2.check_name: Rho1Rho2,
-    Semantic.check_name: Semantic,
-    TCloseness.check_name: TCloseness,
-    AlphaK.check_name: AlphaK,
-    KE.check_name: KE,
-    Variance.check_name: Variance,
-    EpsM.check_name: EpsM,
-    Dissimilarity.check_name: Dissimilarity,
-    CKSafety.check_name: CKSafety,
-    Skyline.check_name: Skyline,
+# Each check with the module and the class of its definition.
+OF_MICRODATA = {
+    "k-anonymity": "k_anonymity.KAnonymity",
+    "l-diversity": "l_diversity.LDiversity",
+    "risk": "risk.Risk",
+    "rho1-rho2": "rho1_rho2.Rho1Rho2",
+    "semantic": "semantic.Semantic",
+    "t-closeness": "t_closeness.TCloseness",
+    "alpha-k": "alpha_k.AlphaK",
+    "k-e": "k_e.KE",
+    "variance": "variance.Variance",
+    "eps-m": "eps_m.EpsM",
+    "dissimilarity": "dissimilarity.Dissimilarity",
+    "c-k-safety": "c_k_safety.CKSafety",
+    "skyline": "skyline.Skyline",
 }
+OF_QUERIES = {
+    "perfect-privacy": "perfect_privacy.PerfectPrivacy",
+}
+
+
+class Registry(MutableMapping[str, type[Definition]]):
+    """Definitions by the name of their check; each is loaded when it is first asked for.
+
+    A command that asks one question should not wait for all the others to be read.
+    """
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = dict(homes)
+        self._loaded: dict[str, type[Definition]] = {}
+
+    def __getitem__(self, name: str) -> type[Definition]:
+        if name not in self._loaded:
+            module, _, kind = self._homes[name].partition(".")
+            self._loaded[name] = getattr(import_module(f"tacit.definitions.{module}"), kind)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, definition: type[Definition]) -> None:
+        self._homes.setdefault(name, "")
+        self._loaded[name] = definition
+
+    def __delitem__(self, name: str) -> None:
+        del self._homes[name]
+        self._loaded.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+
+DEFINITIONS = Registry({**OF_MICRODATA, **OF_QUERIES})
+MICRODATA = Registry(OF_MICRODATA)  # those that judge a generalized copy of a table
 
 
 def define(kind: str, parameters: Mapping[str, Any]) -> Definition:

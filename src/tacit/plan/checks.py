@@ -193,7 +193,16 @@ CATALOG = (
         number("gamma"),
         *optional(number("epsilon"), number("theta")),
     ),
-    together("perfect-privacy", (View,), SECRET, *optional(choice("semantics", "set", "bag"))),
+    together(
+        "perfect-privacy",
+        (View,),
+        SECRET,
+        *optional(
+            choice("semantics", "set", "bag"),
+            choice("model", "tuple-independent", "attribute-independent"),
+            number("seconds"),
+        ),
+    ),
     view_safety("g-safety"),
     view_safety("e-safety"),
     synthetic("differential-privacy"),

@@ -1,0 +1,386 @@
+"""Perfect privacy: do the views say anything at all about the secret, to anyone? (dissertation, chapter 2)"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from tacit.definitions.base import Definition, Place
+from tacit.definitions.perfect_changes import changes
+from tacit.definitions.perfect_evidence import (
+    MOST_ROWS,
+    MOST_ROWS_BY_TEXT,
+    Answer,
+    Bench,
+    Executed,
+    Moved,
+    by_logic,
+    concrete,
+    moved,
+    rows_of,
+)
+from tacit.definitions.words import listed, plural
+from tacit.errors import EngineError, ParameterError
+from tacit.model.numbers import percent
+from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
+from tacit.queries.attribute_independent import split_attributes, split_relations
+from tacit.queries.classes import bound, classes_of
+from tacit.queries.critical import Disclosed, NotDecided, Private, is_empty, judge
+from tacit.queries.facts import Fact
+from tacit.queries.families import doubtful
+from tacit.queries.query import Query, Relations
+from tacit.queries.question import QueryQuestion
+from tacit.queries.reading import Reading
+
+SECONDS = 60.0
+ROWS_INDEPENDENT = Assumption("rows-independent", "whether one row is there says nothing about the others, but for keys", "cannot")
+ATTRIBUTES_INDEPENDENT = Assumption(
+    "attributes-independent", "which rows there are is no secret, and the attributes of a row say nothing about each other", "cannot"
+)
+SCHEMA_KNOWN = Assumption("schema-known", "everybody knows the tables, keys and domains", "yes")
+
+
+@dataclass(frozen=True, slots=True)
+class PerfectPrivacy(Definition):
+    """The answers of the views change nobody's belief about the secret's answer, whatever they believed before.
+
+    Beliefs may be any that take rows as independent of each other, given the keys. `semantics` reads
+    both queries as sets or bags instead of as they are written. With `model` attribute-independent the
+    attributes of a row are independent too, and which rows there are is public: that is milder, and for owners
+    who find that two queries on one table with a key always disclose each other.
+    `seconds` limits the search; then the verdict is undecided.
+
+    >>> PerfectPrivacy().label
+    'perfect privacy'
+    >>> PerfectPrivacy(semantics="list")
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: there are no semantics 'list'. Use set or bag, or leave it out.
+    """
+
+    semantics: Literal["set", "bag"] | None = None
+    model: Literal["tuple-independent", "attribute-independent"] = "tuple-independent"
+    seconds: Any = SECONDS
+
+    check_name: ClassVar[str] = "perfect-privacy"
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    simulatable: ClassVar[bool] = True
+    needs_sensitive: ClassVar[bool] = False
+    place: ClassVar[Place] = Place(
+        protects="the answer of a secret query",
+        against="who sees the views and believes anything that takes rows as independent",
+        measured="any change of belief",
+        risks=("singling out", "linkability", "inference"),
+        disclosures=("identity", "attribute", "membership"),
+        composes=True,
+    )
+
+    def __post_init__(self) -> None:
+        if self.semantics not in (None, "set", "bag"):
+            raise ParameterError(
+                f"there are no semantics {self.semantics!r}.", parameter="semantics", hint="Use set or bag, or leave it out."
+            )
+        if self.model not in ("tuple-independent", "attribute-independent"):
+            raise ParameterError(
+                f"there is no model {self.model!r}.", parameter="model", hint="Use tuple-independent or attribute-independent."
+            )
+        try:
+            enough = float(self.seconds) > 0
+        except (TypeError, ValueError):
+            enough = False
+        if not enough:
+            raise ParameterError(f"{self.seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return "perfect privacy" if self.model == "tuple-independent" else "perfect privacy (attribute-independent)"
+
+    def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Look for a tuple on which both the secret and a view depend."""
+        begun = time.monotonic()
+        said = self._said(question)
+        if question.constraints:
+            return self._undecided(
+                "constraints",
+                "The plan has constraints that everybody knows, and perfect privacy takes only keys into account. "
+                "Ask for g-safety or e-safety.",
+                said,
+            )
+        secrets, relations = self._queries(question.secret, question.relations)
+        views = [(place, query) for place, one in enumerate(question.views) for query in self._queries(one, question.relations)[0]]
+        if reason := doubtful([*secrets, *(query for _, query in views)], relations):
+            return self._undecided(
+                "types", f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look like. Give the column a type.", said
+            )
+        for secret in secrets:
+            left = float(self.seconds) - (time.monotonic() - begun)
+            found = judge(secret, [query for _, query in views], relations, seconds=max(left, 0.001))
+            if isinstance(found, NotDecided):
+                return self._undecided(found.code, found.text or "The search met its limit.", said)
+            if isinstance(found, Disclosed):
+                view = views[found.view]
+                return self._disclosed(question, secret, view[1], question.views[view[0]], found, relations, said)
+            said = {**said, "pairs": (*said["pairs"], *found.pairs), "gate": said["gate"] and found.gate_only}
+        if relation := nullable_key(secrets, [query for _, query in views], relations):
+            return self._undecided(
+                "nullable-key",
+                f"A key of {relation} may be NULL: rows that share it exclude each other only where it is not, which is not decided.",
+                said,
+            )
+        return self._holds(question, [question.views[place].name for place, _ in views], said)
+
+    # -- what is asked ------------------------------------------------------------------------------
+
+    def _queries(self, reading: Reading, relations: Relations) -> tuple[list[Query], Relations]:
+        """The query itself, or its supports; over split relations where attributes are independent."""
+        read: Sequence[Query] = [reading.exact] if reading.exact is not None else reading.supports
+        if self.semantics is not None and reading.exact is not None:
+            read = [replace(reading.exact, bag=self.semantics == "bag")]
+        if self.model == "tuple-independent":
+            return list(read), relations
+        return [split_attributes(query, relations)[0] for query in read], split_relations(relations)
+
+    def _said(self, question: QueryQuestion) -> dict[str, Any]:
+        names = [view.name for view in question.views]
+        exact = question.secret.is_exact and all(view.is_exact for view in question.views)
+        warnings = list(question.warnings)
+        if question.secret.exact is not None and is_empty(question.secret.exact, question.relations):
+            warnings.append(f"the answer of {question.secret.name} is empty on every database: it protects nothing")
+        return {
+            "check": self.check_name,
+            "label": self.label,
+            "subject": {"secret": question.secret.name, "release" if len(names) == 1 else "releases": names[0] if len(names) == 1 else names},
+            "certainty": "exact" if exact else "conservative",
+            "scope": "schema",
+            "protects": f"the answer of {question.secret.name}",
+            "against": f"anyone who sees {listed(names)}, whatever they believe",
+            "measure": "any change of belief",
+            "assumptions": (
+                SCHEMA_KNOWN, ROWS_INDEPENDENT if self.model == "tuple-independent" else ATTRIBUTES_INDEPENDENT,
+                *question.assumptions,
+            ),
+            "measured": {
+                "class": {"secret": class_names(question.secret), "view": class_names(*question.views)}, **bounds(question),
+            },
+            "required": {**({"semantics": self.semantics} if self.semantics else {}), "model": self.model},
+            "warnings": tuple(warnings),
+            "pairs": (),
+            "gate": True,
+        }  # fmt: skip
+
+    # -- what is answered ---------------------------------------------------------------------------
+
+    def _holds(self, question: QueryQuestion, said_of: Sequence[str], said: dict[str, Any]) -> Verdict:
+        pairs, gate = said.pop("pairs"), said.pop("gate")
+        empty = question.secret.exact is not None and is_empty(question.secret.exact, question.relations)
+        if gate:
+            because = "no row can matter to both the secret and a view"
+        else:
+            because = f"{plural('pair', len(pairs))} of subgoals could be one row, and none of these rows matters to both"
+        facts = {
+            "gate_only": gate,
+            "pairs": [
+                {
+                    "secret": str(one.secret), "view": str(one.view), "of": said_of[one.view_number],
+                    "absorbed_by": one.absorbed_by, "homomorphism": dict(one.homomorphism), "further": one.further,
+                }
+                for one in pairs
+            ],
+        }  # fmt: skip
+        return Verdict(status="holds", because=because, evidence=Certificate("homomorphisms", facts), vacuous=empty, **said)
+
+    def _disclosed(
+        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed, relations: Relations,
+        said: dict[str, Any],
+    ) -> Verdict:  # fmt: skip
+        exact = question.secret.is_exact and reading.is_exact
+        by_text, reason = None, "With independent attributes there is no single row to try."
+        if self.model == "tuple-independent":
+            by_text, reason = self._tried(question, secret, view, reading, found)
+        if by_text is not None and all(one.differs for one in by_text.executed):
+            return self._breached(question, secret, view, reading, found, relations, by_text, {**said, "certainty": "exact"})
+        # With semantics or a model that are not those of the text, the text's own answer proves nothing.
+        if exact and (self.semantics is not None or by_text is None):
+            return self._breached(question, secret, view, reading, found, relations, None, said)
+        fragments = [*question.secret.approximations, *reading.approximations]
+        code = fragments[0].code if fragments else "witness-not-confirmed"
+        about = f" Not read exactly: {fragments[0].fragment} ({fragments[0].text})." if fragments else ""
+        return self._undecided(code, f"The queries may depend on a common row, but no case was found where both do. {reason}{about}", said)
+
+    def _tried(
+        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed
+    ) -> tuple[Tried | None, str]:
+        """Both queries executed on the rows that were found; or why they could not be."""
+        made = concrete(rows_at(found), question.relations)
+        try:
+            with Bench(question.relations, question.dialect, question.others) as bench:
+                executed = (
+                    bench.executed(question.secret, secret, found.instance_secret, found.secret_tuple, made),
+                    bench.executed(reading, view, found.instance_view, found.view_tuple, made),
+                )
+                exact = question.secret.is_exact and reading.is_exact
+                of_secret = by_logic(secret) if exact else bench.by_text(question.secret, secret, made)
+                of_view = by_logic(view) if exact else bench.by_text(reading, view, made)
+                most = MOST_ROWS if exact else MOST_ROWS_BY_TEXT
+                belief = believed(found, question.relations, of_secret, of_view, most)
+        except EngineError as error:
+            return None, error.message
+        return Tried(executed, belief), "On the rows that were found the queries' own answers do not change."
+
+    def _breached(
+        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed, relations: Relations,
+        tried: Tried | None, said: dict[str, Any],
+    ) -> Verdict:  # fmt: skip
+        said.pop("pairs")
+        said.pop("gate")
+        executed = tried.executed if tried is not None else None
+        belief = tried.belief if tried is not None else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
+        keyed = bool(relations[found.secret_tuple.relation].keys)
+        facts: dict[str, Any] = {
+            "critical_tuple": fact_json(found.secret_tuple, relations),
+            **({"critical_tuple_of_view": fact_json(found.view_tuple, relations)} if keyed or found.view_tuple != found.secret_tuple else {}),
+            **({"path": [fact_json(one, relations) for one in found.path]} if found.path else {}),
+            "instance_secret": [fact_json(one, relations) for one in found.instance_secret],
+            "instance_view": [fact_json(one, relations) for one in found.instance_view],
+            "view": reading.name,
+        }
+        if executed is not None:
+            facts["executed"] = {
+                name: {"columns": list(asked.columns), "without": one.without, "with": one.with_}
+                for name, asked, one in zip(("secret", "view"), (question.secret, reading), executed, strict=True)
+            }
+        if belief is not None:
+            facts |= {
+                "disclosure": "total" if belief.total else "partial", "prior": f"{coins(belief.rows)} there or not by a fair coin",
+                "claim": list(belief.claim), "before": belief.before, "after": belief.after,
+            }  # fmt: skip
+        proposed = self._changes(question, view, reading, relations) if reading.is_exact else []
+        if proposed:
+            facts["changes"] = proposed
+        return Verdict(
+            status="breached",
+            because=because(found, question.secret.name, reading.name),
+            evidence=Witness("tuple", facts),
+            story=story(found, question.secret.name, reading.name, belief, proposed),
+            **said,
+        )
+
+    def _changes(self, question: QueryQuestion, view: Query, reading: Reading, relations: Relations) -> list[str]:
+        """Small changes of one view after which the whole question would be answered with holds."""
+        secrets = self._queries(question.secret, question.relations)[0]
+        others = [
+            query for one in question.views if one is not reading for query in self._queries(one, question.relations)[0]
+        ]
+
+        def is_private(changed: Query) -> bool:
+            asked = [changed, *others]
+            return all(isinstance(judge(secret, asked, relations, seconds=1.0), Private) for secret in secrets)
+
+        return changes(secrets[0], view, reading.columns, relations, is_private)
+
+    def _undecided(self, code: str, text: str, said: dict[str, Any]) -> Verdict:
+        said = {key: value for key, value in said.items() if key not in ("pairs", "gate")}
+        return Verdict(status="undecided", because="this could not be decided", evidence=Reason(code, text), **said)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came out when both queries were executed, and how a belief moves by their own answers."""
+
+    executed: tuple[Executed, Executed]
+    belief: Moved | None
+
+
+def rows_at(found: Disclosed) -> list[Fact]:
+    """All rows that a disclosure speaks of."""
+    rows = [*found.instance_secret, *found.instance_view, found.secret_tuple, found.view_tuple, *found.path]
+    return list(dict.fromkeys(rows))
+
+
+def believed(found: Disclosed, relations: Relations, secret: Answer, view: Answer, most: int) -> Moved | None:
+    """How the belief in a row of the secret's answer moves, where the rows are few enough to try all sets of them."""
+    if len(rows_at(found)) > most:
+        return None
+    claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
+    return moved(rows_at(found), relations, secret, view, claims)
+
+
+def nullable_key(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> str | None:
+    """A relation in both the secret and a view that has a key with a nullable column."""
+
+    def used(queries: Sequence[Query]) -> set[str]:
+        return {atom.relation for query in queries for part in query.parts for atom in part.atoms}
+
+    return next((name for name in sorted(used(secrets) & used(views)) if relations[name].uniques), None)
+
+
+def class_names(*readings: Reading) -> list[str]:
+    """The query classes of Figure 2.3 that all of some queries are in."""
+    found: set[str] | None = None
+    for reading in readings:
+        classes = classes_of(reading.exact) if reading.exact is not None else None
+        names: set[str] = set(classes.names) if classes is not None else set()
+        found = names if found is None else found & names
+    return sorted(found or ())
+
+
+def bounds(question: QueryQuestion) -> dict[str, str]:
+    """How much work the decision can be, and the theorem that says so; of several views the first."""
+    secret, view = question.secret.exact, question.views[0].exact
+    if secret is None or view is None:
+        return {}
+    found = bound(secret, view, question.relations)
+    return {"bound": found.formula, "theorem": found.source}
+
+
+def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
+    """A tuple as the contract writes it, with the names of its columns.
+
+    >>> from tacit.queries.query import Relation
+    >>> fact_json(Fact("D", ("_fresh1", 3)), {"D": Relation("D", ("name", "ward"))})
+    {'relation': 'D', 'columns': ['name', 'ward'], 'values': ['_fresh1', 3]}
+    """
+    return {"relation": fact.relation, "columns": list(relations[fact.relation].columns), "values": list(fact.values)}
+
+
+def because(found: Disclosed, secret: str, view: str) -> str:
+    """What was found."""
+    if found.secret_tuple == found.view_tuple:
+        return f"whether there is a row {found.secret_tuple} can matter to {secret} and to {view}"
+    return f"rows {found.secret_tuple} and {found.view_tuple} exclude each other; one matters to {secret}, the other to {view}"
+
+
+def story(found: Disclosed, secret: str, view: str, belief: Moved | None, proposed: Sequence[str]) -> str:
+    """The same as a person would tell it."""
+    told = [
+        f"{beside(found.instance_secret)} the row {found.secret_tuple} changes the answer of {secret}. "
+        f"{beside(found.instance_view)} the row {found.view_tuple} changes the answer of {view}."
+    ]
+    if belief is not None:
+        claim = f"that {secret} has the row ({', '.join(map(str, belief.claim))})" if belief.claim else f"that {secret} is true"
+        told.append(
+            f"If {coins(belief.rows)} there or not by a fair coin, the belief {claim} moves from "
+            f"{belief.before} ({percent(belief.before)}) to {belief.after} ({percent(belief.after)}) for some answer of {view}."
+        )
+        if belief.total:
+            told.append(f"Among these rows some answer of {view} fixes the whole answer of {secret}.")
+    if proposed:
+        told.append(f"It would hold if you {' or '.join(proposed)}.")
+    return " ".join(told)
+
+
+def beside(facts: Sequence[Fact]) -> str:
+    """In which company a row is added."""
+    return f"Beside {listed([str(one) for one in facts])}" if facts else "On its own"
+
+
+def coins(rows: int) -> str:
+    """The rows of a simple prior.
+
+    >>> coins(1), coins(5)
+    ('the one possible row is', 'each of 5 possible rows is')
+    """
+    return "the one possible row is" if rows == 1 else f"each of {rows} possible rows is"

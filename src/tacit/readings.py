@@ -1,0 +1,148 @@
+"""A plan's queries, read once: its secrets and views, over the tables as the plan or the source describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.model.release import View
+from tacit.model.schema import Table
+from tacit.model.verdict import Assumption
+from tacit.queries.classes import classes_of
+from tacit.queries.explain import Explanation, explained
+from tacit.queries.families import ENGINE
+from tacit.queries.question import QueryQuestion
+from tacit.queries.read import read
+from tacit.queries.reading import Reading
+from tacit.queries.schema import relations_of
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Check, Plan
+    from tacit.queries.query import Relations
+
+NO_NULLS = Assumption("no-nulls", "no value is ever missing where the plan does not say nullable", "no")
+UNTYPED = Assumption(
+    "untyped-as-written", "columns without a type hold what constants look like: text where they are quoted, else numbers", "no"
+)
+AS_SEEN = Assumption("nullable-as-seen", "columns in which no value is missing now will never miss one", "no")
+DIALECTS = {"postgresql": "postgres", "spark": "spark"}
+
+
+class Readings:
+    """The queries of a plan. The source is asked only for tables whose columns the plan does not name."""
+
+    def __init__(self, plan: Plan, engine: Callable[[], Engine]) -> None:
+        self.plan = plan
+        self._engine = engine
+        self._relations: Relations | None = None
+        self._readings: dict[tuple[str, str], Reading] = {}
+        self._looked_at: list[str] = []
+
+    @property
+    def dialect(self) -> str:
+        """The SQL that the plan's queries are written in: the source's."""
+        return dialect_of(self.plan.source)
+
+    def question(self, check: Check) -> QueryQuestion:
+        """The question that a check asks about a secret and some views."""
+        views = tuple(self.view(name) for name in check.releases)
+        secret = self.secret(str(check.secret))
+        seen = (AS_SEEN,) if self._looked_at and self.dialect != "postgres" else ()
+        unseen = [table for table in self.plan.tables.values() if table.name not in self._looked_at]
+        assumed = (*seen, *no_nulls(unseen), *untyped(self.relations()))
+        return QueryQuestion(
+            secret, views, self.relations(), self.dialect, self.plan.constraints, assumed, others=self._views()
+        )
+
+    def secret(self, name: str) -> Reading:
+        """A secret as read."""
+        return self._read("secrets", name, self.plan.secrets[name], None)
+
+    def view(self, name: str) -> Reading:
+        """A release that is a view, as read."""
+        release = self.plan.releases[name]
+        assert isinstance(release, View)
+        return self._read("releases", name, release.query, release.query_file)
+
+    def explained(self, name: str) -> Explanation:
+        """How a secret, a view, or a query that stands nowhere in the plan is read."""
+        if name in self.plan.secrets:
+            reading = self.secret(name)
+        elif isinstance(self.plan.releases.get(name), View):
+            reading = self.view(name)
+        elif name.split()[1:]:
+            reading = read(name, self.relations(), name="query", dialect=self.dialect, views=self._views())
+        else:
+            known = [*self.plan.secrets, *(one.name for one in self.plan.releases.values() if isinstance(one, View))]
+            hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
+            raise InputError(f"the plan has no secret and no view {name!r}.", hint=hint)
+        queries = [reading.exact] if reading.exact is not None else list(reading.supports)
+        found = {query.name: sorted(classes.names) for query in queries if (classes := classes_of(query))}
+        return explained(reading, self.relations(), found)
+
+    def relations(self) -> Relations:
+        """What everybody knows of the tables."""
+        if self._relations is None:
+            columns: dict[str, Mapping[str, str]] = {}
+            nullable: dict[str, list[str]] = {}
+            for table in self.plan.tables.values():
+                if not table.columns or self._has_file(table):
+                    engine = self._engine()
+                    engine.attach(table)
+                    columns[table.name] = kinds_of(engine, table.name)
+                    nullable[table.name] = engine.nullable(table.name)
+                    self._looked_at.append(table.name)
+            self._relations = relations_of(self.plan.tables, columns, nullable)
+        return self._relations
+
+    def _read(self, section: str, name: str, text: str, file: str | None) -> Reading:
+        if (section, name) not in self._readings:
+            # Its own name stays among them: a view that leads back to itself is found out. Tables come first.
+            views = {other: query for other, query in self._views().items() if other != name or name not in self.plan.tables}
+            try:
+                found = read(text, self.relations(), name=name, dialect=self.dialect, views=views, file=file)
+            except TacitError as error:
+                # An error in a file of its own points there; one in the plan at the plan.
+                where = (section, name) if section == "secrets" else (section, name, "query")
+                raise error if file else error.at(self.plan.mark(*where)) from None
+            self._readings[section, name] = found
+        return self._readings[section, name]
+
+    def _has_file(self, table: Table) -> bool:
+        """Is there a file to look at? A database is not asked where the plan names the columns."""
+        if table.rows is not None or self.plan.source != ".":
+            return False
+        names = [table.file] if table.file else [f"{table.name}.csv", f"{table.name}.parquet"]
+        return any((self.plan.folder / name).is_file() for name in names)
+
+    def _views(self) -> dict[str, str]:
+        """Views that another query may name."""
+        return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
+
+
+def kinds_of(engine: Engine, table: str) -> dict[str, str]:
+    """The columns of a table with their kinds; where only the engine knows how values compare, that is said."""
+    plain = {name: engine.meaning(native) for name, native in engine.native_types(table).items()}
+    return {name: str(one.kind) if one.read == "{c}" else ENGINE for name, one in plain.items()}
+
+
+def untyped(relations: Relations) -> tuple[Assumption, ...]:
+    """What is assumed where a column has no type."""
+    some = any(name not in relation.kinds for relation in relations.values() for name in relation.columns)
+    return (UNTYPED,) if some else ()
+
+
+def no_nulls(tables: Iterable[Table]) -> tuple[Assumption, ...]:
+    """What is assumed where columns are named and not said to be nullable or never so."""
+    return (NO_NULLS,) if any(table.columns and table.nullable is None for table in tables) else ()
+
+
+def dialect_of(source: str) -> str:
+    """The dialect of a source.
+
+    >>> dialect_of("postgresql://db/clinic"), dialect_of("spark"), dialect_of("clinic.duckdb")
+    ('postgres', 'spark', 'duckdb')
+    """
+    return DIALECTS.get(source.partition(":")[0], "duckdb")
