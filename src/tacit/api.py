@@ -234,7 +234,7 @@ def perfect_privacy(
     from tacit.queries.question import QueryQuestion
     from tacit.queries.read import read
     from tacit.queries.schema import relations_of
-    from tacit.readings import no_nulls, untyped
+    from tacit.readings import no_nulls, syntax, untyped
 
     tables = read_schema(schema)
     relations = relations_of(tables)
@@ -243,8 +243,11 @@ def perfect_privacy(
         raise ParameterError("a secret and at least one view are needed, each a query.", parameter="view", hint="Give SQL or Datalog.")
     shown = ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
     question = QueryQuestion(
-        read(secret, relations, name="secret", dialect=dialect),
-        tuple(read(text, relations, name=name, dialect=dialect) for text, name in zip(views, shown, strict=True)),
+        read(secret, relations, name="secret", dialect=dialect, explain=syntax(dialect)),
+        tuple(
+            read(text, relations, name=name, dialect=dialect, explain=syntax(dialect))
+            for text, name in zip(views, shown, strict=True)
+        ),
         relations,
         dialect,
         assumptions=(*no_nulls(tables.values()), *untyped(relations)),

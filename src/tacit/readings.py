@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.errors import EngineError, InputError, TacitError, did_you_mean
 from tacit.model.release import View
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
@@ -73,7 +73,7 @@ class Readings:
         elif isinstance(self.plan.releases.get(name), View):
             reading = self.view(name)
         elif name.split()[1:]:
-            reading = read(name, self.relations(), name="query", dialect=self.dialect, views=self._views())
+            reading = read(name, self.relations(), name="query", dialect=self.dialect, views=self._views(), explain=syntax(self.dialect))
         else:
             known = [*self.plan.secrets, *(one.name for one in self.plan.releases.values() if isinstance(one, View))]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
@@ -102,7 +102,7 @@ class Readings:
             # Its own name stays among them: a view that leads back to itself is found out. Tables come first.
             views = {other: query for other, query in self._views().items() if other != name or name not in self.plan.tables}
             try:
-                found = read(text, self.relations(), name=name, dialect=self.dialect, views=views, file=file)
+                found = read(text, self.relations(), name=name, dialect=self.dialect, views=views, file=file, explain=syntax(self.dialect))
             except TacitError as error:
                 # An error in a file of its own points there; one in the plan at the plan.
                 where = (section, name) if section == "secrets" else (section, name, "query")
@@ -120,6 +120,22 @@ class Readings:
     def _views(self) -> dict[str, str]:
         """Views that another query may name."""
         return {one.name: one.query for one in self.plan.releases.values() if isinstance(one, View)}
+
+
+def syntax(dialect: str) -> Callable[[str], None] | None:
+    """A reader of SQL that has the last word on its syntax; only DuckDB's is at hand without a server."""
+    if dialect != "duckdb":
+        return None
+
+    def read_by_duckdb(sql: str) -> None:
+        import duckdb
+
+        try:
+            duckdb.extract_statements(sql)
+        except duckdb.Error as error:
+            raise EngineError(f"DuckDB says: {str(error).splitlines()[0]}") from None
+
+    return read_by_duckdb
 
 
 def kinds_of(engine: Engine, table: str) -> dict[str, str]:

@@ -172,8 +172,8 @@ def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Asses
     assert "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + _fresh1 cancer _fresh2" in page.text
     assert "answer without + no rows answer with + + _fresh3" in page.text
     assert "before 25 % (1/4) after 50 % (1/2)" in page.text
-    assert "Total: some answer of the view fixes the whole answer of the secret." in page.text
-    assert "Partial: beliefs move" in Page(render(asked("two keys"), "owner")).text
+    assert "Total among these rows: some answer of the view fixes the whole answer of the secret." in page.text
+    assert "Partial among these rows: beliefs move" in Page(render(asked("two keys"), "owner")).text
     assert 'style="width: 25.00%"' in raw and 'style="width: 50.00%"' in raw
     assert "To make it hold: add the condition stays.diagnosis <> 'cancer'." in page.text
     assert page.text.count("add the condition") == 1
