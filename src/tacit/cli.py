@@ -383,11 +383,11 @@ def next_steps(assessment: Assessment, plan: Path, report: Path | None) -> list[
         str(verdict.subject.get("release", "")) for verdict in assessment.verdicts if verdict.status == "breached"
     )
     coarser = [
-        name for name in breached if name in assessment.questions and assessment.questions[name].table.hierarchies
-    ]
-    steps = []
-    if coarser:
-        steps.append(f"raise a level of {' and '.join(coarser)} in {plan} and check again")
+        name for name in breached
+        if name in assessment.questions
+        and any(column in assessment.questions[name].table.hierarchies for column in assessment.questions[name].quasi)
+    ]  # fmt: skip
+    steps = [f"tacit anonymize {coarser[0]} -o {coarser[0]}.csv --plan {plan}"] if coarser else []
     if attacked := [name for name in breached if name in assessment.questions]:
         steps.append(f"tacit attack {attacked[0]} --plan {plan}")
     if report is None:
