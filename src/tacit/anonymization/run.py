@@ -15,7 +15,7 @@ from tacit.anonymization.impossible import advice, not_possible
 from tacit.anonymization.results import Choice, NotRepaired, Repaired
 from tacit.anonymization.task import Task, task_of
 from tacit.engines.open import open_engine
-from tacit.errors import InputError
+from tacit.errors import EngineError, InputError
 from tacit.jobs import Job
 from tacit.plan.owned import owners_files
 from tacit.repairs.costs import cost_by
@@ -79,10 +79,11 @@ def anonymize(
 
 
 def solve(task: Task, job: Job) -> Repaired | NotRepaired:
-    """Find the release, by the method that was asked for."""
-    if task.repair.method == "lattice":
-        return by_lattice(task, job)
-    return by_groups(task, job)
+    """Find the release, by the method that was asked for. The checks' own verdicts have the last word."""
+    found = by_lattice(task, job) if task.repair.method == "lattice" else by_groups(task, job)
+    if isinstance(found, Repaired) and any(verdict.status != "holds" for verdict in found.verdicts):
+        raise EngineError("the release that was found does not meet its checks.", hint="Nothing was written. Please report this.")
+    return found
 
 
 def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
