@@ -21,8 +21,6 @@ SECONDS = 5.0  # for that
 
 def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaired:
     """Why nothing was found: the verdicts of the coarsest release, and what would have to give."""
-    if judge.refusal is not None and judge.asked and not found.minimal:
-        raise judge.refusal
     answers = task.verdicts(judge.recoded_whole(judge.lattice.top).question())
     failed = [answer.label for answer in answers if answer.status != "holds"]
     because = (

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import DataError
 from tacit.repairs.required import Required
 from tacit.tables.groups import Mask
 from tacit.tables.hierarchy import Level
@@ -47,7 +46,6 @@ class Judge:
         self.lattice = lattice
         self.suppress = suppress
         self.asked = 0
-        self.refusal: DataError | None = None  # why a check could not be asked at some node
         self.required = sorted(required, key=lambda one: one.definition.needs_sensitive)
         self.least_group = max(
             (one.definition.least_group for one in required if one.definition.missing != "match-any"), default=1
@@ -80,12 +78,7 @@ class Judge:
         """What was found at a node."""
         if node not in self._outcomes:
             self.asked += 1
-            try:
-                self._outcomes[node] = self._early(node) or self._full(node)
-            except DataError as error:
-                # Missing values that a check refuses may be hidden at another node.
-                self.refusal = error
-                self._outcomes[node] = Outcome(node, False, 0, None, np.zeros(0, dtype=np.int64))
+            self._outcomes[node] = self._early(node) or self._full(node)
         return self._outcomes[node]
 
     def enough_people(self, node: Node, columns: Sequence[int] | None = None) -> bool:
