@@ -1,7 +1,7 @@
 # make demo: install and answer one question. make test: everything that CI runs.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m uv pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt
+INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 

@@ -11,7 +11,7 @@ from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
 from tacit.queries.classes import classes_of
 from tacit.queries.explain import Explanation, explained
-from tacit.queries.families import ENGINE
+from tacit.queries.kinds import ENGINE
 from tacit.queries.question import QueryQuestion
 from tacit.queries.read import read
 from tacit.queries.reading import Reading

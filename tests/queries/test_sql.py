@@ -305,13 +305,16 @@ def test_every_kind_of_node_is_known_or_refused() -> None:
     known = PURE | AGGREGATES | WINDOWED | PLAIN
     kinds = [kind for kind in vars(exp).values() if inspect.isclass(kind) and issubclass(kind, exp.Expr)]
     assert len(kinds) > 700
+    tried = 0
     for kind in kinds:
         try:
             node = kind(this="x") if issubclass(kind, exp.Func) else kind()
         except (TypeError, NotImplementedError):
-            continue
+            continue  # an abstract kind, which no text is read as
+        tried += 1
         if kind.__name__ not in known:
             assert refusal(node, "duckdb") is not None, kind.__name__
+    assert tried > 0.99 * len(kinds)
     assert {name for name in known if not hasattr(exp, name)} <= {"HavingMax"}
     assert refusal(exp.Anonymous(this="mine"), "duckdb") and not refusal(exp.Anonymous(this=min(PURE_NAMES)), "duckdb")
 

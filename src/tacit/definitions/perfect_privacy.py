@@ -25,7 +25,7 @@ from tacit.definitions.words import listed, plural
 from tacit.errors import EngineError, ParameterError
 from tacit.model.numbers import percent
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
-from tacit.queries.attribute_independent import split_attributes, split_relations
+from tacit.queries.attribute_independent import split_attributes, split_relations, tied
 from tacit.queries.classes import bound, classes_of
 from tacit.queries.critical import Disclosed, NotDecided, Private, is_empty, judge
 from tacit.queries.facts import Fact
@@ -111,6 +111,10 @@ class PerfectPrivacy(Definition):
             )
         secrets, relations = self._queries(question.secret, question.relations)
         views = [(place, query) for place, one in enumerate(question.views) for query in self._queries(one, question.relations)[0]]
+        if self.model == "attribute-independent" and (name := tied_relation(question)):
+            return self._undecided(
+                "attributes", f"A key of {name} ties several attributes together, so they are not independent of each other.", said
+            )
         if reason := doubtful([*secrets, *(query for _, query in views)], relations):
             return self._undecided(
                 "types", f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look like. Give the column a type.", said
@@ -306,6 +310,12 @@ def believed(found: Disclosed, relations: Relations, secret: Answer, view: Answe
         return None
     claims = rows_of(secret([*found.instance_secret, found.secret_tuple]))
     return moved(rows_at(found), relations, secret, view, claims)
+
+
+def tied_relation(question: QueryQuestion) -> str | None:
+    """A relation of the question whose attributes cannot be independent of each other."""
+    read = [query for one in (question.secret, *question.views) for query in ([one.exact] if one.exact else one.supports)]
+    return next((name for query in read if (name := tied(query, question.relations))), None)
 
 
 def nullable_key(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> str | None:

@@ -46,6 +46,12 @@ def split_attributes(
     return replace(query, parts=parts), split_relations(relations)
 
 
+def tied(query: Query, relations: Relations) -> str | None:
+    """A relation whose attributes cannot be independent: another key ties several of them together."""
+    used = dict.fromkeys(atom.relation for part in query.parts for atom in part.atoms)
+    return next((name for name in used if any(len(set(key) - set(relations[name].keys[0])) > 1 for key in relations[name].keys)), None)
+
+
 def split_relations(relations: Relations) -> dict[str, Relation]:
     """The relations of one attribute each."""
     return {one.name: one for relation in relations.values() for one in _split_relation(relation)}

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tacit.queries.kinds import family, family_of
+from tacit.queries.kinds import ENGINE, family, family_of
 from tacit.queries.query import Conjunctive, Constant, Query, Relations, Variable
 
-ENGINE = "engine"  # the kind of a column whose values only the engine compares
 Item = tuple[Any, ...]  # a column, or a variable of a part
 
 

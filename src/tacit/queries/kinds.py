@@ -16,6 +16,7 @@ FAMILIES: Mapping[str, str] = {
     "integer": "number", "decimal": "number", "text": "text", "date": "date", "timestamp": "timestamp",
     "boolean": "boolean", "distribution": "distribution",
 }  # fmt: skip
+ENGINE = "engine"  # the kind of a column whose values only the database compares
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 BOOLEANS = {"true": True, "false": False, "t": True, "f": False}

@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit.errors import DataError, did_you_mean
 from tacit.model.schema import Table
-from tacit.queries.kinds import Clash, fitted, number
+from tacit.queries.kinds import ENGINE, Clash, fitted, number
 from tacit.queries.query import Relation, Relations
 
 EngineColumns = Mapping[str, Mapping[str, str]]
@@ -38,7 +38,7 @@ def relations_of(
 def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] | None) -> Relation:
     names = _columns(table, found)
     _check_names(table, names)
-    kinds = {name: kind for name in names if (kind := table.columns.get(name) or found.get(name) or _kind(table, name))}
+    kinds = {name: kind for name in names if (kind := _declared(table, name, found) or _kind(table, name))}
     missing = _nullable(table, names, nullable)
     domains = {name: (False, True) for name, kind in kinds.items() if kind == "boolean"}
     domains |= {name: _domain(table, name, values, kinds.get(name)) for name, values in table.domains.items()}
@@ -51,6 +51,11 @@ def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] 
         kinds,
         tuple(key for key in table.keys if not missing.isdisjoint(key)),
     )
+
+
+def _declared(table: Table, name: str, found: Mapping[str, str]) -> str | None:
+    """The type that the plan gives, else the source's; what only the database compares stays so, whatever it is called."""
+    return ENGINE if found.get(name) == ENGINE else table.columns.get(name) or found.get(name)
 
 
 def _check_names(table: Table, names: tuple[str, ...]) -> None:

@@ -138,4 +138,5 @@ def shown(node: exp.Expr, dialect: str) -> str:
     try:
         return node.sql(dialect=dialect, unsupported_level=ErrorLevel.IGNORE, comments=False)
     except (SqlglotError, NotImplementedError, LookupError, ValueError, AttributeError, TypeError):
+        # Only words for a message: sqlglot cannot write every tree that it can read, and fails in many ways.
         return node.key.upper()
