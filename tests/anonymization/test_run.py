@@ -203,7 +203,9 @@ def test_the_owners_files_are_never_replaced(hospital: Path) -> None:
         assert (hospital / name).read_bytes() == before
 
 
-def test_an_output_that_was_changed_is_noticed(hospital: Path) -> None:
+@pytest.mark.parametrize("room", [2**62, 1])
+def test_an_output_that_was_changed_is_noticed(hospital: Path, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.repairs.written.ROOM", room)
     plan = with_checks(hospital, CHECKS)
     out = hospital / "out.csv"
     found = solved(plan, out)

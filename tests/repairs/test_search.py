@@ -23,6 +23,7 @@ from tacit.repairs.costs import cost_by
 from tacit.repairs.judging import Judge
 from tacit.repairs.required import Required
 from tacit.repairs.search import Found, search
+from tacit.tables import rollup
 from tacit.tables.lattice import Lattice, Node, maximal, minimal, undominated
 from tacit.tables.microdata import MicrodataQuestion
 
@@ -216,6 +217,56 @@ def test_a_large_lattice_is_searched_as_far_as_time_allows(desk: Desk, monkeypat
         stopped = search(judge, cost_by(judge, "loss"), seconds=1e-9)
         assert not stopped.proved
         assert stopped.best is None or judge.holds(stopped.best)
+
+
+def test_a_large_lattice_of_checks_that_are_not_monotone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(8)
+    for _ in range(40):
+        rows, trees = random_table(rng)
+        with asked(desk, rows, trees) as counted:
+            raw = question(counted, named=False)
+            definitions = [LDiversity(kind="distinct", l=2), KAnonymity(k=2)]
+            _, exact = found_by(raw, definitions, suppress=3)
+            with monkeypatch.context() as patch:
+                patch.setattr(module, "LARGEST", 0)
+                judge, found = found_by(raw, definitions, suppress=3)
+            assert found.proved
+            assert (found.best is None) == (exact.best is None)
+            assert found.best is None or (judge.holds(found.best) and found.cost == pytest.approx(exact.cost))
+            assert set(found.minimal) == set(exact.minimal)
+
+
+def test_two_sensitive_columns_are_judged_each_given_the_other(desk: Desk) -> None:
+    """Definition 3.11, at every node by the definition's own check."""
+    rng = random.Random(311)
+    definition = LDiversity(kind="distinct", l=2)
+    for _ in range(60):
+        rows, trees = random_table(rng)
+        for row in rows:
+            row["s2"] = rng.choice("uvw")
+        with desk.counted(
+            rows, quasi=list(trees), sensitive=["s", "s2"], hierarchies={name: {"rows": tree} for name, tree in trees.items()},
+            types=dict.fromkeys(rows[0], "text"), declared={"as_written": ("s", "s2")},
+        ) as counted:  # fmt: skip
+            passing = [
+                node for node in oracle.nodes(trees, list(trees))
+                if definition.check(question(counted, dict(zip(trees, node, strict=True)), named=False)).status == "holds"
+            ]  # fmt: skip
+            _, found = found_by(question(counted, named=False), [definition])
+            assert set(found.minimal) == oracle.minimal(passing)
+
+
+def test_combinations_that_do_not_fit_into_one_integer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(62)
+    for _ in range(60):
+        rows, trees = random_table(rng, holes=rng.choice([0, 0.2]))
+        with asked(desk, rows, trees) as counted:
+            raw = question(counted, named=False)
+            _, usual = found_by(raw, [KAnonymity(k=2), LDiversity(kind="distinct", l=2)])
+            with monkeypatch.context() as patch:
+                patch.setattr(rollup, "ROOM", 1)
+                _, slow = found_by(raw, [KAnonymity(k=2), LDiversity(kind="distinct", l=2)])
+            assert (slow.best, slow.cost, slow.minimal) == (usual.best, usual.cost, usual.minimal)
 
 
 def test_fifteen_columns(desk: Desk) -> None:
