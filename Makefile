@@ -36,11 +36,11 @@ lock: .venv/uv
 	@touch $@
 
 .venv/test: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,postgres,spark,test]' || $(FALLBACK) -e '.[report,postgres,spark,test]'
+	$(INSTALL) -e '.[report,solve,postgres,spark,test]' || $(FALLBACK) -e '.[report,solve,postgres,spark,test]'
 	@touch $@
 
 .venv/bench: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,bench]' || $(FALLBACK) -e '.[report,bench]'
+	$(INSTALL) -e '.[report,solve,bench]' || $(FALLBACK) -e '.[report,solve,bench]'
 	@touch $@
 
 clean:

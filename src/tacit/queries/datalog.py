@@ -117,7 +117,7 @@ def rows_of(text: Text, algebra: Algebra) -> Rows:
     """A Datalog view as rows for a query over it."""
     rules = parsed(text, algebra.relations)
     bodies, names = bodies_of(rules, text, algebra.relations)
-    kinds = _kinds(rules[0], algebra.relations)
+    kinds = kinds_in(rules[0], algebra.relations)
     columns = [Column(name, _head_kind(placed.term, kinds)) for name, placed in zip(names, rules[0].head.terms, strict=True)]
     return Rows(tuple(columns), tuple(bodies), bags=False, distinct=True)
 
@@ -177,13 +177,13 @@ class Parser:
                 self.at += 1
             else:
                 comparisons.append(self.comparison())
-            if not self._goes_on(","):
+            if not self.goes_on(","):
                 return tuple(atoms), tuple(comparisons)
 
     def _compared(self) -> bool:
         return self.tokens[self.at + 1].text in ("=", "!=", "<>", "<", "<=", ">", ">=")
 
-    def _goes_on(self, sign: str) -> bool:
+    def goes_on(self, sign: str) -> bool:
         """Take a sign, also from the beginning of the next line."""
         ahead = self.at
         while self.tokens[ahead].kind == "line":
@@ -204,7 +204,7 @@ class Parser:
         self.skip_lines()
         if self.here.text != ")":
             terms.append(self.term())
-            while self._goes_on(","):
+            while self.goes_on(","):
                 self.skip_lines()
                 terms.append(self.term())
         self.skip_lines()
@@ -317,10 +317,10 @@ def check_atoms(atoms: Sequence[PlacedAtom], text: Text, relations: Relations) -
                 code="unknown-table", hint=did_you_mean(atom.relation, relations), mark=text.mark(atom.start),
             )  # fmt: skip
         if len(atom.terms) != len(relation.columns):
-            shown = f"{relation.name}({', '.join(relation.columns)})"
+            signature = f"{relation.name}({', '.join(relation.columns)})"
             raise QueryError(
                 f"{relation.name} has {len(relation.columns)} columns, and {len(atom.terms)} stand here.",
-                code="arity", hint=f"Write a term for each column of {shown}; _ for those that do not matter.",
+                code="arity", hint=f"Write a term for each column of {signature}; _ for those that do not matter.",
                 mark=text.mark(atom.start),
             )  # fmt: skip
         for column, placed in zip(relation.columns, atom.terms, strict=True):
@@ -376,19 +376,20 @@ def check_safe(rule: Rule, text: Text) -> None:
     for placed in rule.head.terms:
         if isinstance(placed.term, Variable) and placed.term not in bound:
             raise QueryError(
-                f"{_shown(placed.term)} stands in the head only.",
-                code="unsafe", hint=f"Use it in a subgoal, or quote it: '{_shown(placed.term)}'.", mark=text.mark(placed.start),
+                f"{shown(placed.term)} stands in the head only.",
+                code="unsafe", hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.", mark=text.mark(placed.start),
             )  # fmt: skip
     for one in rule.comparisons:
         for placed in (one.left, one.right):
             if isinstance(placed.term, Variable) and placed.term not in bound:
                 raise QueryError(
-                    f"{_shown(placed.term)} is compared and stands in no subgoal.",
-                    code="unsafe", hint=f"Use it in a subgoal, or quote it: '{_shown(placed.term)}'.", mark=text.mark(placed.start),
+                    f"{shown(placed.term)} is compared and stands in no subgoal.",
+                    code="unsafe", hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.", mark=text.mark(placed.start),
                 )  # fmt: skip
 
 
-def _shown(variable: Variable) -> str:
+def shown(variable: Variable) -> str:
+    """A variable as it was written."""
     return variable.name.split("~")[0]
 
 
@@ -396,14 +397,14 @@ def bodies_of(rules: Sequence[Rule], text: Text, relations: Relations) -> tuple[
     """The bodies of the rules that can be satisfied, and the names of the columns."""
     found = [_body(rule, text, relations) for rule in rules]
     names = tuple(
-        _shown(placed.term) if isinstance(placed.term, Variable) else f"col{at}"
+        shown(placed.term) if isinstance(placed.term, Variable) else f"col{at}"
         for at, placed in enumerate(rules[0].head.terms)
     )
     return [body for body in found if body is not None], names
 
 
 def _body(rule: Rule, text: Text, relations: Relations) -> Body | None:
-    kinds = _kinds(rule, relations)
+    kinds = kinds_in(rule, relations)
     atoms = tuple(placed_atom(atom, text, relations) for atom in rule.atoms)
     head = tuple(placed.term for placed in rule.head.terms)
     conditions = [condition(one, kinds, text) for one in rule.comparisons]
@@ -427,7 +428,7 @@ def placed_atom(atom: PlacedAtom, text: Text, relations: Relations) -> Atom:
     return Atom(relation.name, tuple(terms))
 
 
-def _kinds(rule: Rule, relations: Relations) -> dict[Variable, str]:
+def kinds_in(rule: Rule, relations: Relations) -> dict[Variable, str]:
     """The type of each variable, where a column tells; = passes it on."""
     found: dict[Variable, str] = {}
     for atom in rule.atoms:
@@ -475,6 +476,6 @@ def _family(term: Term, kinds: dict[Variable, str]) -> str | None:
 
 # Kept together for the reader of constraints, which has the same atoms and comparisons.
 __all__ = [
-    "Parser", "Placed", "PlacedAtom", "PlacedComparison", "Rule", "check_atoms", "check_safe", "condition", "is_datalog",
-    "placed_atom", "read_datalog", "rows_of", "tokens",
+    "Parser", "Placed", "PlacedAtom", "PlacedComparison", "Rule", "check_atoms", "check_safe", "condition", "is_datalog", "kinds_in",
+    "placed_atom", "read_datalog", "rows_of", "shown", "tokens",
 ]  # fmt: skip
