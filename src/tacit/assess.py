@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.definitions.asking import answer_with
-from tacit.definitions.registry import MICRODATA, define
+from tacit.definitions.registry import MICRODATA, OF_WORLDS, define
 from tacit.engines.open import open_engine
 from tacit.errors import PlanError, did_you_mean, raise_all
 from tacit.jobs import Job
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
     from tacit.tables.microdata import MicrodataQuestion
     from tacit.tables.portrait import Portrait
+    from tacit.view_questions import ViewQuestions
 
 EXIT_STATUS = {"breached": 1, "undecided": 3}
 
@@ -147,6 +148,18 @@ class Desk:
         return Readings(self.plan, lambda: self.engine)
 
 
+    def question(self, check: Check) -> Any:
+        """The question that a check asks about a secret and some views."""
+        return self.views.question(check) if check.kind in OF_WORLDS else self.readings.question(check)
+
+    @cached_property
+    def views(self) -> ViewQuestions:
+        """The plan's questions about view safety."""
+        from tacit.view_questions import ViewQuestions
+
+        return ViewQuestions(self.plan, self.readings, lambda: self.engine)
+
+
 def answer(check: Check, desk: Desk) -> Verdict:
     """Ask the definition that a check names about the release, or the queries, that it names."""
     begun = time.perf_counter()
@@ -156,5 +169,5 @@ def answer(check: Check, desk: Desk) -> Verdict:
         question = desk.source.question(check.releases[0])
         verdict = answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
     else:
-        verdict = definition.check(desk.readings.question(check))
+        verdict = definition.check(desk.question(check))
     return replace(verdict, name=check.name, seconds=time.perf_counter() - begun)

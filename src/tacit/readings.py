@@ -73,7 +73,7 @@ class Readings:
         elif isinstance(self.plan.releases.get(name), View):
             reading = self.view(name)
         elif name.split()[1:]:
-            reading = read(name, self.relations(), name="query", dialect=self.dialect, views=self._views(), explain=syntax(self.dialect))
+            reading = self.read_as(name, "query")
         else:
             known = [*self.plan.secrets, *(one.name for one in self.plan.releases.values() if isinstance(one, View))]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
@@ -88,7 +88,7 @@ class Readings:
             columns: dict[str, Mapping[str, str]] = {}
             nullable: dict[str, list[str]] = {}
             for table in self.plan.tables.values():
-                if not table.columns or self._has_file(table):
+                if not table.columns or self.has_file(table):
                     engine = self._engine()
                     engine.attach(table)
                     columns[table.name] = kinds_of(engine, table.name)
@@ -110,7 +110,11 @@ class Readings:
             self._readings[section, name] = found
         return self._readings[section, name]
 
-    def _has_file(self, table: Table) -> bool:
+    def read_as(self, text: str, name: str) -> Reading:
+        """A query over the plan's tables, read under a name."""
+        return read(text, self.relations(), name=name, dialect=self.dialect, views=self._views(), explain=syntax(self.dialect))
+
+    def has_file(self, table: Table) -> bool:
         """Is there a file to look at? A database is not asked where the plan names the columns."""
         if table.rows is not None or self.plan.source != ".":
             return False

@@ -27,6 +27,10 @@ OF_MICRODATA = {
 OF_QUERIES = {
     "perfect-privacy": "perfect_privacy.PerfectPrivacy",
 }
+OF_WORLDS = {
+    "g-safety": "g_safety.GSafety",
+    "e-safety": "e_safety.ESafety",
+}
 
 
 class Registry(MutableMapping[str, type[Definition]]):
@@ -63,7 +67,7 @@ class Registry(MutableMapping[str, type[Definition]]):
         return name in self._homes
 
 
-DEFINITIONS = Registry({**OF_MICRODATA, **OF_QUERIES})
+DEFINITIONS = Registry({**OF_MICRODATA, **OF_QUERIES, **OF_WORLDS})
 MICRODATA = Registry(OF_MICRODATA)  # those that judge a generalized copy of a table
 
 

@@ -43,6 +43,15 @@ class FlatHierarchy:
     """One level: the value is suppressed."""
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Every row's values in some columns stand in columns of another table."""
+
+    columns: tuple[str, ...]
+    table: str
+    references: tuple[str, ...]
+
+
 HierarchySpec = CsvHierarchy | RangeHierarchy | DateHierarchy | MaskHierarchy | FlatHierarchy
 
 
@@ -74,3 +83,4 @@ class Table:
     unknown: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     merge_spelling: tuple[str, ...] = ()
     as_written: tuple[str, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()

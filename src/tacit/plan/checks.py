@@ -24,6 +24,7 @@ OWN_FIELDS = (
     "sensitive",
     "given",
     "collude",
+    "dictionary",
 )  # of Check; the others are parameters
 
 
@@ -121,6 +122,8 @@ def view_safety(name: str) -> CheckKind:
             Parameter("given", "names", "[NAME]"),
             Parameter("collude", "groups", "[[a, b]]"),
             choice("over", "instance", "domain", "all"),
+            Parameter("dictionary", "names", "[TABLE.COLUMN]"),
+            number("seconds", "60"),
         ),
     )
 

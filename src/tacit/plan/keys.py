@@ -100,6 +100,9 @@ class TableKeys(Keys):
     ] = {}
     merge_spelling: Columns = Field((), alias="merge-spelling")
     as_written: Columns = Field((), alias="as-written")
+    foreign_keys: Annotated[
+        dict[Name, Name], _be(values.mapping, "column: table.column, e.g. {ward: wards.id}")
+    ] = Field({}, alias="foreign-keys")
 
 
 class SyntheticKeys(Keys):
@@ -197,6 +200,7 @@ class PlanKeys(Keys):
         _be(values.listed, "a list of patterns, e.g. [views/*.sql]"),
     ] = Field((), alias="releases-from")
     published: Names = ()
+    dictionary: Names = ()
     checks: Annotated[list[Any], _be(values.items, CHECKS)] = []
     fresh: Annotated[int | None, _be(values.whole, "a whole number, e.g. 2")] = None
     roles: Annotated[

@@ -49,6 +49,8 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     for check in checks:
         references.check(check)
     references.published(keys.published, "published")
+    references.dictionary(keys.dictionary, "dictionary")
+    references.foreign_keys()
     references.roles(keys.roles)
     check_names(checks, faults)
     _check_source(keys.source, faults)
@@ -70,6 +72,7 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
         secrets=secrets.read(),
         releases=releases.read(),
         published=keys.published,
+        dictionary=keys.dictionary,
         checks=checks,
         fresh=keys.fresh,
         roles={

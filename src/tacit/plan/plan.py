@@ -18,7 +18,7 @@ class Check:
 
     `parameters` holds what the check's own table in the documentation lists, under the names of
     the plan file and with thresholds as exact numbers. `sensitive` is the column it is asked for
-    (None: all of them, or none is needed). `path` is where the check stands in the file:
+    (None: all of them, or none is needed). `dictionary` are columns whose values are out too. `path` is where the check stands in the file:
     `plan.mark(*check.path, "k")` is the place of its parameter k.
     """
 
@@ -30,6 +30,7 @@ class Check:
     sensitive: str | None = None
     given: tuple[str, ...] | None = None
     collude: tuple[tuple[str, ...], ...] = ()
+    dictionary: tuple[str, ...] = ()
     path: tuple[str | int, ...] = ()
 
 
@@ -56,6 +57,7 @@ class Plan:
     secrets: Mapping[str, str] = field(default_factory=dict)
     releases: Mapping[str, Release] = field(default_factory=dict)
     published: tuple[str, ...] = ()
+    dictionary: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     fresh: int | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)

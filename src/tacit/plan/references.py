@@ -42,6 +42,7 @@ class References:
             name = str(check.parameters["population"])
             self.tables.get(name, self.faults, *check.path, "population")
         self.published(check.given or (), *check.path, "given")
+        self.dictionary(check.dictionary, *check.path, "dictionary")
 
     def fits(self, check: Check, release: Release, path: KeyPath) -> None:
         """A check judges some kinds of release and not others."""
@@ -88,6 +89,34 @@ class References:
                 self.releases.get(name, self.faults, *path, at)
         for at, name in repeated(names):
             self.faults.add(f"{name!r} stands twice.", *path, at, hint="Remove one.")
+
+    def dictionary(self, names: Iterable[str], *path: str | int) -> None:
+        """Columns whose values everybody knows: TABLE.COLUMN."""
+        for at, name in enumerate(names):
+            table, dot, column = name.rpartition(".")
+            if not dot:
+                self.faults.add(f"{name!r} is no column of a table.", *path, at, hint="Write e.g. RP.reviewer")
+                continue
+            self.column(table, column, *path, at)
+
+    def foreign_keys(self) -> None:
+        """The tables and columns that foreign keys name are there."""
+        for name, table in self.tables.entries.items():
+            for one in table.foreign_keys if table else ():
+                for column in one.references:
+                    self.column(one.table, column, "tables", name, "foreign-keys", self.written(name, one.columns))
+
+    def written(self, name: str, columns: Iterable[str]) -> str:
+        """A foreign key's columns as the file has them."""
+        wanted = ", ".join(columns)
+        alike = [",".join(columns), wanted]
+        return next((one for one in alike if self.faults.document.has("tables", name, "foreign-keys", one)), wanted)
+
+    def column(self, table: str, column: str, *path: str | int) -> None:
+        """A column of another table, as far as the plan names the columns of that table."""
+        found = self.tables.get(table, self.faults, *path)
+        if found is not None and found.columns and column not in found.columns:
+            self.faults.add(f"table {table!r} has no column {column!r}.", *path, hint=did_you_mean(column, found.columns))
 
     def roles(self, roles: Mapping[str, RoleKeys]) -> None:
         """What is denied or allowed is there: a misspelt denial would deny nothing."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from tacit.errors import did_you_mean
-from tacit.model.schema import ColumnType, HierarchySpec, Table
+from tacit.model.schema import ColumnType, ForeignKey, HierarchySpec, Table
 from tacit.plan import values
 from tacit.plan.document import Faults, KeyPath
 from tacit.plan.hierarchies import read_hierarchy
@@ -72,6 +72,7 @@ class _Table:
             unknown={column: self.unknown(column) for column in keys.unknown},
             merge_spelling=keys.merge_spelling,
             as_written=keys.as_written,
+            foreign_keys=tuple(self.foreign_key(columns, there) for columns, there in keys.foreign_keys.items()),
         )
 
     def columns(self) -> dict[str, ColumnType | None]:
@@ -166,6 +167,17 @@ class _Table:
                 f"{found(value)} stands twice in the domain.", *path, at, hint="Remove one."
             )
         return tuple(domain or ())
+
+    def foreign_key(self, columns: str, there: str) -> ForeignKey:
+        """ward: wards.id, or for several columns "ward, bed": "beds.ward, beds.number"."""
+        here = tuple(name.strip() for name in columns.split(","))
+        targets = [name.strip().rpartition(".") for name in there.split(",")]
+        tables = {table for table, _, _ in targets}
+        if len(targets) != len(here) or len(tables) != 1 or "" in tables:
+            instead = ", ".join(f"wards.{name}" for name in here)
+            self.faults.unfit(UnfitError(there, f"a table and a column of it for each, e.g. {instead}"), *self.path, "foreign-keys", columns)
+            return ForeignKey((), "", ())
+        return ForeignKey(here, targets[0][0], tuple(name for _, _, name in targets))
 
     def unknown(self, column: str) -> tuple[Any, ...]:
         """Values that mean that nothing is known."""
@@ -262,6 +274,9 @@ class _Table:
         for key in ("hierarchies", "domains", "distances", "unknown"):
             for column in self.given.get(key, {}):
                 yield (*self.path, key, column), column
+        for written, one in zip(self.given.get("foreign-keys", {}), table.foreign_keys, strict=True):
+            for column in one.columns:
+                yield (*self.path, "foreign-keys", written), column
         for name, way in table.distances.items():
             for at, column in enumerate(_several(way)):
                 yield (*self.path, "distances", name, "variational", at), column

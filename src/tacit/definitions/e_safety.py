@@ -1,0 +1,342 @@
+"""e-safety: do the odds between any two secrets stay, if all databases with the same secret are equally likely? (Definition 1)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.view_safety import (
+    MOST_UNSEEN,
+    SECONDS,
+    UNSEEN_VALUES,
+    Outcome,
+    ViewSafety,
+    counted,
+    domains,
+    open_names,
+    pair_breach,
+    shown_row,
+    shown_secret,
+    undecided,
+    unseen,
+    world_json,
+)
+from tacit.definitions.words import listed, plural
+from tacit.model.verdict import Assumption
+from tacit.worlds.counting import ENUMERATED, Part, Tally, plausible, tally, worlds
+from tacit.worlds.matching import Tuple
+from tacit.worlds.over_domain import Databases, moved
+from tacit.worlds.question import Over, SafetyCase
+from tacit.worlds.separate import separate
+from tacit.worlds.setting import Seen, Setting
+from tacit.worlds.settled import settled
+from tacit.worlds.solving import Deadline
+from tacit.worlds.unseen import chosen
+from tacit.worlds.worlds import Worlds, answer
+
+MOST_STATES = 300_000
+TRIED = 20  # databases that are looked at one by one where they are too many to enumerate
+EQUALLY_LIKELY_WITNESSES = Assumption(
+    "equiprobable-witnesses", "to the other side all databases with the same secret are equally likely", "cannot"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ESafety(ViewSafety):
+    """The new view leaves the odds between any two secrets as they were, whatever was believed about the secrets.
+
+    The other side has no opinion on databases with the same secret: they are equally likely. So worlds are counted,
+    over finite domains. `over` and `seconds` are as in g-safety; over all databases means over every finite domain.
+
+    >>> ESafety(over="all").label
+    'e-safety on every database'
+    """
+
+    over: Over = "instance"
+    seconds: Any = SECONDS
+
+    check_name: ClassVar[str] = "e-safety"
+    measure: ClassVar[str] = "any change of the odds between two secrets"
+    place: ClassVar[Place] = Place(
+        protects="the answer of a secret query",
+        against="who has seen the published views, knows the constraints and has an opinion on secrets only",
+        measured="any change of the odds between two secrets",
+        risks=("singling out", "linkability", "inference"),
+        disclosures=("identity", "attribute", "membership"),
+        composes=True,
+    )
+
+    def __post_init__(self) -> None:
+        self._check_parameters()
+
+    def _assumed(self) -> tuple[Assumption, ...]:
+        return (EQUALLY_LIKELY_WITNESSES,)
+
+    def _settled(self, case: SafetyCase) -> Outcome | None:
+        found = ViewSafety._settled(self, case)
+        if found is None and separate(case.setting):
+            because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
+            return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
+        return found
+
+    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+        if self.over != "instance":
+            return self._over_databases(case, deadline)
+        outcome = None
+        for setting, is_proved in chosen(case.setting, fresh):
+            before, outcome = outcome, self._over_values(case, setting, is_proved, deadline)
+            if outcome.status == "breached":
+                return outcome
+            if before is not None and outcome.kind == "not-counted":
+                return before  # it was answered with fewer unseen values, and that is as far as counting goes
+        assert outcome is not None
+        return outcome
+
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+        """The answer where open columns have so many unseen values."""
+        found = Worlds(setting)
+        if not found.after or found.ruled_out(deadline) is None:
+            measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
+            if is_proved:
+                return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
+            return unseen(case, setting, open_names(setting), measured)
+        outcome = self._by_parts(case, found, deadline)
+        if outcome.status == "holds" and open_names(setting):
+            return unseen(case, setting, open_names(setting), outcome.measured)
+        return outcome
+
+    def _by_parts(self, case: SafetyCase, found: Worlds, deadline: Deadline) -> Outcome:
+        """Parts that touch both the new views and the secret decide; each is counted, or searched for a secret that dies."""
+        stays = found.actual if found.actual is not None else found.some(found.after, deadline)
+        assert stays is not None
+        actual = found.secret_of(stays)
+        mixed = [part for part in found.parts if not part.is_separate]
+        measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
+        if not mixed:
+            because = f"no chain of constraints and published rows leads from {listed(case.new)} to {found.setting.secret.name}"
+            return Outcome("holds", "separate", because, {"by": "rows", "parts": len(found.parts)}, measured=measured, case=case)
+        tallies: dict[int, Tally] = {}
+        left: list[Part] = []
+        for part in sorted(mixed, key=lambda one: len(one.tuples)):
+            if len(part.tuples) > ENUMERATED and (died := self._died(case, found, part, actual, measured, deadline)):
+                return died
+            deadline.left()
+            one = tally(part, most_states=MOST_STATES)
+            if one is None:
+                left.append(part)
+                continue
+            tallies[id(part)] = one
+            if (secret := one.moved(of_part(actual, part))) is not None:
+                return self._odds(case, found, one, secret, actual, measured)
+        if left:
+            size = max(len(part.tuples) for part in left)
+            text = (
+                f"No secret dies, and the worlds could not be counted: {plural('part', len(left))} of up to {size} tuples hang together. "
+                "Close columns with domains: of fewer values, or ask for g-safety."
+            )
+            return undecided("not-counted", text, case, measured)
+        because = f"the odds between secrets stay as they were in {plural('part', len(mixed))} of the database that {'matters' if len(mixed) == 1 else 'matter'}"
+        return Outcome("holds", "odds-equal", because, {"parts": len(mixed)}, measured={**measured, **totals(found, tallies)}, case=case)
+
+    def _died(
+        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], measured: Mapping[str, Any], deadline: Deadline
+    ) -> Outcome | None:
+        """A secret that was plausible and no longer is, by a row that is no longer possible, or no longer avoidable."""
+        rows = dict(part.secret)
+        after = settled([*part.before, *part.after], rows, deadline)
+        if len(after.possible) == len(rows) == len(after.avoidable):
+            return None
+        before = settled(part.before, rows, deadline)
+        gone = [row for row in rows if row in before.possible and row not in after.possible]
+        kept = [row for row in rows if row in before.avoidable and row not in after.avoidable]
+        if not gone and not kept:
+            return None
+        world = before.possible[gone[0]] if gone else before.avoidable[kept[0]]
+        died = found.secret_of((found.actual or frozenset()) - frozenset(part.tuples) | world)
+        died = frozenset(row for row in died if row in rows) | (actual - frozenset(rows))
+        return self._secrets(case, found, [(actual, None, None), (died, None, 0)], (gone, kept), measured)
+
+    def _odds(
+        self, case: SafetyCase, found: Worlds, one: Tally, secret: frozenset[Tuple], actual: frozenset[Tuple], measured: Mapping[str, Any]
+    ) -> Outcome:
+        """Two secrets whose odds move, with the numbers of worlds: of the whole database where all parts are counted."""
+        others = [tally(part, most_states=MOST_STATES // 10) for part in found.parts if part is not one.part]
+        known = [each for each in others if each is not None]
+        whole = len(known) == len(others)
+        moved_secret = secret | (actual - frozenset(row for row, _ in one.part.secret))
+        multiplicities: list[tuple[frozenset[Tuple], int | None, int | None]] = []
+        for each in (actual, moved_secret):
+            before, after = one.secrets[of_part(each, one.part)]
+            if whole:
+                rest = [other.secrets[of_part(each, other.part)] for other in known]
+                before = before * prod(first for first, _ in rest) << found.free
+                after = after * prod(second for _, second in rest) << found.free
+            multiplicities.append((each, before, after))
+        more = totals(found, {id(each.part): each for each in (*known, one)}) if whole else {}
+        return self._secrets(case, found, multiplicities, _settled_rows(one), {**measured, **more})
+
+    def _secrets(
+        self, case: SafetyCase, found: Worlds, secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]],
+        rows: tuple[Sequence[Tuple], Sequence[Tuple]], measured: Mapping[str, Any],
+    ) -> Outcome:  # fmt: skip
+        setting = found.setting
+        listed_secrets = [
+            {"rows": [list(row) for row in found.rows(secret)], **({"before": before} if before is not None else {}), **({"after": after} if after is not None else {})}
+            for secret, before, after in secrets
+        ]  # fmt: skip
+        plain = found.store.numbering.plain
+        gone, kept = ([plain(row) for row in some] for some in rows)
+        personal: dict[str, Any] = {"secrets": listed_secrets}
+        if gone or kept:
+            personal |= {"no_longer_possible": [list(row) for row in gone], "now_certain": [list(row) for row in kept]}
+        story = died_story(gone, kept, setting) or odds_story(secrets, found)
+        facts = {"multiplicities": [{key: one[key] for key in ("before", "after") if key in one} for one in listed_secrets]}
+        died = secrets[1][2] == 0
+        because = (
+            f"a secret that was plausible no longer is after {listed(case.new)}" if died else f"the odds between two secrets change with {listed(case.new)}"
+        )
+        assumptions = (UNSEEN_VALUES,) if setting.fresh else ()
+        return Outcome("breached", "secrets", because, facts, personal, measured, story, case=case, assumptions=assumptions)
+
+    # -- over a domain, on every database ----------------------------------------------------------------
+
+    def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
+        for fresh in domains(case.setting, self.over):
+            found = Databases(case.setting, fresh)
+            outcome = self._on_some(case, found, deadline)
+            if outcome is not None and (outcome.status == "breached" or not found.universe.open):
+                return outcome
+        return undecided(
+            "every-database",
+            f"No domain with up to {MOST_UNSEEN} values beyond the constants has a counterexample, and {listed(case.new)} could not be "
+            "computed from what is out. Whether it holds over every domain cannot be decided in general: ask over: domain or over: instance.",
+            case,
+        )
+
+    def _on_some(self, case: SafetyCase, found: Databases, deadline: Deadline) -> Outcome | None:
+        """Every piece of the databases by enumeration where it is small; else some databases, one by one."""
+        if found.is_empty:
+            return None
+        pieces = [one for one in found.pieces() if one.secret and (one.new or one.new_conditions)]
+        large = [one for one in pieces if len(one.tuples) > ENUMERATED - 4]
+        for piece in pieces:
+            deadline.left()
+            if piece not in large and (odds := moved(piece)) is not None:
+                return moved_breach(case, found, odds.instance, odds.secrets)
+        if not large:
+            because = "on no database over these domains do the odds between secrets change"
+            return Outcome("holds", "odds-equal", because, {"pieces": len(pieces)}, case=case)
+        return self._one_by_one(case, found, deadline)
+
+    def _one_by_one(self, case: SafetyCase, found: Databases, deadline: Deadline) -> Outcome:
+        seen: list[frozenset[int]] = []
+        while len(seen) < TRIED:
+            pair = found.pair(deadline, seen)
+            if pair is None and not seen:
+                because = "on no database over these domains does it rule out a database with another secret"
+                return Outcome("holds", "no-counterexample", because, measured={}, case=case)
+            if pair is None:
+                break
+            seen.append(pair.instance)
+            on_one = self._by_parts(case, Worlds(on_database(found, pair.instance)), deadline)
+            if on_one.status == "breached":
+                outcome = pair_breach(case, found, pair.instance, pair.world)
+                facts = {key: value for key, value in outcome.facts.items() if key == "instance"}
+                return Outcome("breached", on_one.kind, f"on some database {on_one.because}", {**facts, **on_one.facts, **on_one.personal}, {}, on_one.measured, on_one.story, case=case)
+        return undecided(
+            "not-counted",
+            f"{plural('database', len(seen))} were looked at one by one and none is a counterexample; there are too many to count. Use smaller domains, or ask for g-safety.",
+            case,
+        )
+
+
+def unseen_values(setting: Setting) -> dict[str, int]:
+    """How many unseen values were looked at, where there are any."""
+    return {"fresh": setting.fresh} if setting.fresh else {}
+
+
+def of_part(secret: frozenset[Tuple], part: Part) -> frozenset[Tuple]:
+    """The rows of a secret that a part decides."""
+    mine = {row for row, _ in part.secret}
+    return frozenset(row for row in secret if row in mine)
+
+
+def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
+    """The numbers of worlds and plausible secrets, where every part could be counted."""
+    every = [tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10) for part in found.parts]
+    known = [one for one in every if one is not None]
+    if len(known) < len(every):
+        return {}
+    before, after = worlds(known, found.free)
+    first, second = plausible(known)
+    return {"worlds_before": before, "worlds_after": after, "secrets_before": first, "secrets_after": second}
+
+
+def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:
+    """Rows of a part that are no longer possible, and rows that are now certain."""
+    rows = [row for row, _ in one.part.secret]
+
+    def which(at: int, there: bool) -> set[Tuple]:
+        return {row for row in rows if any(numbers[at] and (row in secret) == there for secret, numbers in one.secrets.items())}
+
+    gone, kept = which(0, True) - which(1, True), which(0, False) - which(1, False)
+    return sorted(gone), sorted(kept)
+
+
+def died_story(gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]], setting: Setting) -> str | None:
+    """What could be before and cannot be now."""
+    name = setting.secret.name
+    if gone == [()]:
+        return f"Before, the answer of {name} could be yes. Now nobody believes that."
+    if kept == [()]:
+        return f"Before, the answer of {name} could be no. Now nobody believes that."
+    told = []
+    if gone:
+        told.append(f"Before, {listed(few(gone))} could be in the answer of {name}. Now nobody believes that.")
+    if kept:
+        told.append(f"Before, {listed(few(kept))} could be missing from the answer of {name}. Now everybody knows that {'it is' if len(kept) == 1 else 'they are'} there.")
+    return " ".join(told) or None
+
+
+def few(rows: Sequence[tuple[Any, ...]], most: int = 6) -> list[str]:
+    """A few rows, and how many there are beside them."""
+    shown = sorted(map(shown_row, rows))
+    return shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} others"]
+
+
+def odds_story(secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds) -> str:
+    """How the odds of two secrets move."""
+    (one, before, after), (two, before_two, after_two) = secrets
+    names = [shown_secret(found.rows(one)), shown_secret(found.rows(two))]
+    return (
+        f"Before, {before} databases have {names[0]} as the answer of {found.setting.secret.name} and {before_two} have {names[1]}. "
+        f"Now {after} and {after_two} are left: the odds are no longer the same."
+    )
+
+
+def moved_breach(case: SafetyCase, found: Databases, instance: frozenset[int], secrets: Sequence[tuple[frozenset[Tuple], int, int]]) -> Outcome:
+    """A database on which the odds of two secrets would move. Tuples elsewhere do not matter, and are left out."""
+    plain = found.store.numbering.plain
+    shown = [{"rows": [list(plain(row)) for row in secret], "before": before, "after": after} for secret, before, after in secrets]
+    data = found.facts(instance)
+    facts = {"instance": world_json(data, None, found.setting.relations)["world"], "secrets": shown}
+    names = [shown_secret([plain(row) for row in secret]) for secret, _, _ in secrets]
+    (_, before, after), (_, before_two, after_two) = secrets
+    story = (
+        f"If the database were {listed([str(one) for one in data]) or 'without any row'}, {before} databases that look the same have {names[0]} as the answer of "
+        f"{found.setting.secret.name} and {before_two} have {names[1]}. After {listed(case.new)}, {after} and {after_two} are left."
+    )
+    return Outcome("breached", "secrets", f"on some database the odds between two secrets change with {listed(case.new)}", facts, story=story, case=case)
+
+
+def on_database(found: Databases, instance: frozenset[int]) -> Setting:
+    """The question about one database over the same domains."""
+    setting = replace(found.setting, instance=frozenset(found.facts(instance)), fresh=len(found.universe.unseen))
+    return replace(
+        setting,
+        published=tuple(Seen(one.query, answer(one.query, setting)) for one in setting.published),
+        new=tuple(Seen(one.query, answer(one.query, setting)) for one in setting.new),
+    )

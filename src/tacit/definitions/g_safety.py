@@ -1,0 +1,145 @@
+"""g-safety: does a new view rule out any database that could have been the one? (Deutsch and Papakonstantinou, Definition 2)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Place
+from tacit.definitions.view_safety import (
+    MOST_UNSEEN,
+    SECONDS,
+    UNSEEN_VALUES,
+    Outcome,
+    ViewSafety,
+    counted,
+    domains,
+    open_names,
+    pair_breach,
+    shown_secret,
+    told,
+    undecided,
+    unseen,
+    world_json,
+)
+from tacit.definitions.words import listed
+from tacit.worlds.over_domain import Databases
+from tacit.worlds.question import Over, SafetyCase
+from tacit.worlds.solving import Deadline
+from tacit.worlds.unseen import chosen
+from tacit.worlds.worlds import Worlds
+
+
+@dataclass(frozen=True, slots=True)
+class GSafety(ViewSafety):
+    """The new view changes nobody's belief about the secret, whatever they believed about the database.
+
+    It holds where the same databases stay possible, or where only one secret was plausible before (Lemma 1
+    of the paper leaves the second case out). `over` is one database (instance), every database over the domains of the
+    columns (domain), or every database (all). `seconds` limits the search; then the verdict is undecided.
+
+    >>> GSafety().label, GSafety(over="domain").label
+    ('g-safety', 'g-safety over the domain')
+    >>> GSafety(over="world")
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: there is no scope 'world'. Use instance, domain or all.
+    """
+
+    over: Over = "instance"
+    seconds: Any = SECONDS
+
+    check_name: ClassVar[str] = "g-safety"
+    measure: ClassVar[str] = "any change of belief, for any belief about the database"
+    place: ClassVar[Place] = Place(
+        protects="the answer of a secret query",
+        against="who has seen the published views, knows the constraints and believes anything about the database",
+        measured="any change of belief",
+        risks=("singling out", "linkability", "inference"),
+        disclosures=("identity", "attribute", "membership"),
+        composes=True,
+    )
+
+    def __post_init__(self) -> None:
+        self._check_parameters()
+
+    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+        if self.over != "instance":
+            return self._over_databases(case, deadline)
+        for setting, is_proved in chosen(case.setting, fresh):
+            found = Worlds(setting)
+            out = found.ruled_out(deadline)
+            if out is not None:
+                break
+        measured: dict[str, Any] = {"worlds_equal": out is None, **counted(found)}
+        if setting.fresh:
+            measured["fresh"] = setting.fresh
+        if out is None:
+            if is_proved:
+                return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
+            return unseen(case, setting, open_names(setting), measured)
+        return self._ruled_out(case, found, out, measured, is_proved, deadline)
+
+    def _ruled_out(
+        self, case: SafetyCase, found: Worlds, out: frozenset[int], measured: Mapping[str, Any], is_proved: bool, deadline: Deadline
+    ) -> Outcome:
+        """A world goes. That breaches unless every world has the same secret."""
+        setting = found.setting
+        stays = found.actual if found.actual is not None else found.some(found.after, deadline)
+        assert stays is not None
+        secret, other = found.secret_of(stays), out
+        if found.secret_of(out) == secret:
+            differing = found.other_secret(secret, deadline)
+            if differing is None and is_proved:
+                because = "the databases that are possible change, and in all of them the secret is the same"
+                story = f"What is out already fixes the answer of {setting.secret.name}: there is nothing left to protect."
+                return Outcome("holds", "one-secret", because, measured=measured, story=story, vacuous=True, case=case)
+            if differing is None:
+                return unseen(case, setting, open_names(setting), measured)
+            other = differing
+        return breach(case, found, out, other, measured)
+
+    def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
+        searched = 0
+        for fresh in domains(case.setting, self.over):
+            found = Databases(case.setting, fresh)
+            pair = found.pair(deadline)
+            if pair is not None:
+                return pair_breach(case, found, pair.instance, pair.world)
+            searched = max(searched, found.undetermined)
+            if not found.universe.open:
+                because = "on no database over these domains does it rule out a database with another secret"
+                return Outcome("holds", "no-counterexample", because, {"tuples": searched}, measured={"worlds_equal": False}, case=case)
+        return undecided(
+            "every-database",
+            f"No database with up to {MOST_UNSEEN} values beyond the constants is a counterexample, and {listed(case.new)} could not be "
+            "computed from what is out. Whether it holds on every database cannot be decided in general: ask over: domain or over: instance.",
+            case,
+        )
+
+
+
+
+
+def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozenset[int], measured: Mapping[str, Any]) -> Outcome:
+    """A world that was possible and no longer is; `other` is one with another secret, perhaps the same."""
+    setting = found.setting
+    world, data = found.facts(out), setting.instance
+    personal = world_json(world, data, setting.relations)
+    personal["secret_in_world"] = [list(row) for row in found.rows(found.secret_of(out))]
+    news = listed(case.new)
+    rules = "rules" if len(case.new) == 1 else "rule"
+    how = f"that {told(world, data)}" if data is not None else f"with {listed([str(one) for one in world[:4]])}"
+    story = [f"A database {how} fits everything that is out. {news} {rules} it out."]
+    if data is not None:
+        personal["secret"] = [list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))]
+    if other is out:
+        story.append(f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)))}.")
+    else:
+        personal["other_secret"] = [list(row) for row in found.rows(found.secret_of(other))]
+        story.append(
+            f"Other secrets are plausible, such as {shown_secret(found.rows(found.secret_of(other)))}: whoever thought that database likely thinks differently of them now."
+        )
+    assumptions = (UNSEEN_VALUES,) if setting.fresh else ()
+    because = f"a database that was possible no longer is after {news}"
+    return Outcome("breached", "world", because, {"rows": len(world)}, personal, measured, " ".join(story), case=case, assumptions=assumptions)

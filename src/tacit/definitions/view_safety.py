@@ -1,0 +1,312 @@
+"""What g-safety and e-safety have in common: who is asked about, how cases are put together, how worlds are told."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from tacit.definitions.base import Definition
+from tacit.definitions.words import listed, plural
+from tacit.errors import DataError, ParameterError
+from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
+from tacit.queries.facts import Fact
+from tacit.queries.query import Relations
+from tacit.queries.rewriting import implied, rewriting
+from tacit.worlds.counting import ENUMERATED, plausible, tally, worlds
+from tacit.worlds.matching import TooMany
+from tacit.worlds.over_domain import Databases
+from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
+from tacit.worlds.setting import Setting
+from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.worlds.universe import unbounded
+from tacit.worlds.worlds import NoWorld, Worlds
+
+SECONDS = 60
+COUNTED_STATES = 20_000  # worlds are counted along the way where that is cheap
+MOST_UNSEEN = 3  # over all databases: domains with up to so many values beyond the constants
+CONSTRAINTS_KNOWN = Assumption("constraints-known", "everybody knows the constraints, keys and domains", "yes")
+UNSEEN_VALUES = Assumption(
+    "unseen-values", "columns without a domain have the values that are seen and as many others as `fresh` says", "no"
+)
+SCOPES: Mapping[Over, Scope] = {"instance": "this data", "domain": "this domain", "all": "schema"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer for one case. `kind` is that of the certificate or witness, or the code of the reason."""
+
+    status: Status
+    kind: str
+    because: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    personal: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, Any] = field(default_factory=dict)
+    story: str | None = None
+    vacuous: bool = False
+    case: SafetyCase | None = None
+    assumptions: tuple[Assumption, ...] = ()
+
+
+class ViewSafety(Definition):
+    """g-safety or e-safety: the parameters, and how the cases of a question make one verdict."""
+
+    __slots__ = ()
+    over: Over
+    seconds: Any
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = False
+    # Over one database the decision depends on its rows, so a refusal would disclose.
+    simulatable: ClassVar[bool] = False
+    measure: ClassVar[str]
+
+    def _check_parameters(self) -> None:
+        if self.over not in ("instance", "domain", "all"):
+            raise ParameterError(f"there is no scope {self.over!r}.", parameter="over", hint="Use instance, domain or all.")
+        try:
+            enough = float(self.seconds) > 0
+        except (TypeError, ValueError):
+            enough = False
+        if not enough:
+            raise ParameterError(f"{self.seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return {"instance": self.check_name, "domain": f"{self.check_name} over the domain", "all": f"{self.check_name} on every database"}[self.over]
+
+    def check(self, question: SafetyQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Judge every case; one that is breached decides, else one that is undecided."""
+        deadline = Deadline(float(self.seconds))
+        outcomes: list[Outcome] = []
+        for case in question.cases:
+            outcome = self._judged(case, question, deadline)
+            outcomes.append(outcome)
+            if outcome.status == "breached":
+                break
+        order = ("breached", "undecided", "holds")
+        worst = min(outcomes, key=lambda one: (order.index(one.status), one.vacuous))
+        return self._verdict(question, worst, outcomes)
+
+    def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline) -> Outcome:
+        try:
+            return self._settled(case) or self._decided(case, question.fresh, deadline)
+        except TooMany as error:
+            return undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
+        except OutOfTime:
+            return undecided("time", f"{self.seconds} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
+        except NoWorld:
+            raise DataError(
+                f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
+                hint="Correct the answer files, the constraints or the domains.",
+            ) from None
+
+    @abstractmethod
+    def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+        """The answer by looking at worlds."""
+
+    def _settled(self, case: SafetyCase) -> Outcome | None:
+        """The answer without looking at worlds, where there is one: nothing new, or the new follows from the old."""
+        if not case.new:
+            return Outcome("holds", "nothing-new", "nothing new is published", measured={"worlds_equal": True}, vacuous=True, case=case)
+        found = derived(case.setting)
+        if found is None:
+            return None
+        words = "; ".join(found)
+        because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
+        return Outcome("holds", "rewriting", because, {"rewriting": list(found)}, measured={"worlds_equal": True}, story=f"{words}.", case=case)
+
+    def _verdict(self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]) -> Verdict:
+        evidence: Certificate | Witness | Reason
+        because = worst.because
+        if worst.status == "undecided":
+            evidence = Reason(worst.kind, worst.because)
+            because = "this could not be decided"
+        else:
+            facts = dict(worst.facts)
+            if len(question.cases) > 1:
+                facts["cases"] = len(question.cases)
+            evidence = (Witness if worst.status == "breached" else Certificate)(worst.kind, facts, {**worst.personal, **values_of(worst.case)})
+        names = list(question.releases)
+        case = worst.case
+        return Verdict(
+            check=self.check_name,
+            label=self.label,
+            subject={
+                "secret": question.secret, **({"release": names[0]} if len(names) == 1 else {"releases": names}),
+                "given": list(question.given), "over": self.over,
+            },
+            status=worst.status,
+            because=because,
+            evidence=evidence,
+            certainty="exact",
+            scope=SCOPES[self.over],
+            protects=f"the answer of {question.secret}",
+            against=against(case, question, self.over),
+            measure=self.measure,
+            assumptions=(CONSTRAINTS_KNOWN, *self._assumed(), *worst.assumptions, *question.assumptions),
+            measured=worst.measured,
+            required={"over": self.over},
+            story=worst.story,
+            warnings=question.warnings,
+            vacuous=worst.status == "holds" and all(one.vacuous for one in outcomes),
+        )  # fmt: skip
+
+    def _assumed(self) -> tuple[Assumption, ...]:
+        return ()
+
+
+SMALLER = (
+    "Close columns with domains:, publish a column's values with dictionary:, or ask about fewer tables."
+)
+
+
+def derived(setting: Setting) -> list[str] | None:
+    """How everything new can be computed from what is out, or None where that was not found."""
+    views = [seen.query for seen in setting.published]
+    found: list[str] = []
+    for seen in setting.new:
+        how = rewriting(seen.query, views, setting.dependencies, setting.relations)
+        if how is None:
+            return None
+        found.append(str(how))
+    for dependency in setting.new_dependencies:
+        if not implied(dependency, setting.dependencies, setting.relations):
+            return None
+        found.append(f"{dependency.text} follows from the constraints")
+    return found
+
+
+def undecided(code: str, text: str, case: SafetyCase, measured: Mapping[str, Any] | None = None) -> Outcome:
+    """A case that was not decided, with what was tried."""
+    return Outcome("undecided", code, text, measured=measured or {}, case=case)
+
+
+def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]) -> Outcome:
+    """It holds as far as was looked, and nothing proves that this was far enough."""
+    many = plural("unseen value", setting.fresh)
+    text = (
+        f"It holds for up to {many} in {listed(open_columns)}; with more it may not. "
+        f"Close {'this column' if len(open_columns) == 1 else 'these columns'} with domains:, publish the values with dictionary:, "
+        f"or look further with fresh: {setting.fresh + 2}."
+    )
+    return undecided("unseen-values", text, case, measured)
+
+
+# -- words --------------------------------------------------------------------------------------------
+
+
+def against(case: SafetyCase | None, question: SafetyQuestion, over: Over) -> str:
+    """Who the adversary is."""
+    who = f"{listed(case.who)} together" if case and len(case.who) > 1 else (case.who[0] if case and case.who else "anyone")
+    given = case.given if case else question.given
+    seen = f" who has seen {listed(given)}" if given else ""
+    believing = "and knows the constraints"
+    return f"{who}{seen} {believing}" if given else f"{who} who knows the constraints"
+
+
+def values_of(case: SafetyCase | None) -> dict[str, Any]:
+    """The values of the secret's parameters in a case."""
+    return {"parameters": dict(case.values)} if case and case.values else {}
+
+
+def sentence(text: str) -> str:
+    """A text as a sentence."""
+    text = text.rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def shown_row(row: Sequence[Any]) -> str:
+    """A row as a person writes it.
+
+    >>> shown_row(("r1",)), shown_row(("r1", 2)), shown_row(())
+    ('r1', '(r1, 2)', 'yes')
+    """
+    if len(row) == 1:
+        return str(row[0])
+    return f"({', '.join(map(str, row))})" if row else "yes"
+
+
+def shown_secret(rows: Iterable[Sequence[Any]]) -> str:
+    """The answer of a secret as a set.
+
+    >>> shown_secret([("r2",), ("r1",)]), shown_secret([])
+    ('{r1, r2}', 'the empty answer')
+    """
+    found = sorted(map(shown_row, rows))
+    return f"{{{', '.join(found)}}}" if found else "the empty answer"
+
+
+def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
+    """A row of a table as the contract writes it."""
+    return {"relation": fact.relation, "columns": list(relations[fact.relation].columns), "values": list(fact.values)}
+
+
+def told(world: Sequence[Fact], data: Iterable[Fact]) -> str:
+    """How a database differs from another one."""
+    there, here = set(world), set(data)
+    more, less = [one for one in world if one not in here], [one for one in data if one not in there]
+    said = [f"has {listed(some(more))}"] if more else []
+    said += [f"lacks {listed(some(less))}"] if less else []
+    return " and ".join(said) or "is the data itself"
+
+
+def some(facts: Sequence[Fact], most: int = 4) -> list[str]:
+    """A few rows, and how many there are beside them."""
+    shown = [str(one) for one in sorted(facts, key=str)]
+    return shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more rows"]
+
+
+def world_json(world: Sequence[Fact], data: Iterable[Fact] | None, relations: Relations) -> dict[str, Any]:
+    """A world, and where it differs from the data."""
+    found: dict[str, Any] = {"world": [fact_json(one, relations) for one in world]}
+    if data is not None:
+        data = [one for one in data if one.relation in relations]
+        there, here = set(world), set(data)
+        found["added"] = [fact_json(one, relations) for one in world if one not in here]
+        found["removed"] = [fact_json(one, relations) for one in sorted(data, key=str) if one not in there]
+    return found
+
+
+# -- worlds ---------------------------------------------------------------------------------------------
+
+
+def domains(setting: Setting, over: Over) -> range:
+    """How many unseen values each column has, in the domains that are searched one after the other."""
+    return range(1) if over == "domain" else range(MOST_UNSEEN + 1)
+
+
+def open_names(setting: Setting) -> list[str]:
+    """The columns that may hold values that nobody has seen."""
+    return sorted(f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting))
+
+
+def counted(found: Worlds) -> dict[str, int]:
+    """The numbers of worlds and plausible secrets, where they are cheap to have."""
+    if any(len(part.tuples) > ENUMERATED - 4 for part in found.parts):
+        return {}
+    tallies = [tally(part, most_states=COUNTED_STATES) for part in found.parts]
+    known = [one for one in tallies if one is not None]
+    before, after = worlds(known, found.free)
+    first, second = plausible(known)
+    return {"worlds_before": before, "worlds_after": after, "secrets_before": first, "secrets_after": second}
+
+
+def pair_breach(case: SafetyCase, found: Databases, instance: frozenset[int], world: frozenset[int]) -> Outcome:
+    """A database on which the new view would rule out another one."""
+    relations = found.setting.relations
+    data = found.facts(instance)
+    secrets = [[found.store.numbering.plain(row) for row in found.answer(found.secret, one)] for one in (instance, world)]
+    facts = {
+        "instance": world_json(data, None, relations)["world"], **world_json(found.facts(world), data, relations),
+        "secret": [list(row) for row in secrets[0]], "secret_in_world": [list(row) for row in secrets[1]],
+    }  # fmt: skip
+    shown = listed([str(one) for one in data]) or "no row at all"
+    story = (
+        f"If the database were {shown}, one that {told(found.facts(world), data)} would look the same in what is out, and {listed(case.new)} "
+        f"would rule it out. The answer of {found.setting.secret.name} is {shown_secret(secrets[0])} there, and {shown_secret(secrets[1])} in the other."
+    )
+    because = f"on some database {listed(case.new)} would rule out one with another secret"
+    return Outcome("breached", "world", because, facts, measured={"worlds_equal": False}, story=story, case=case)

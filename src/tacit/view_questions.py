@@ -1,0 +1,507 @@
+"""From a plan's check to a question of view safety: the data, what everybody knows, who sees what, which secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from tacit.definitions.words import listed
+from tacit.errors import DataError, EngineError, InputError, PlanError, QueryError, TacitError
+from tacit.files import csv_shape, read_rows
+from tacit.model.release import Constraint, View
+from tacit.model.schema import Table
+from tacit.model.verdict import Assumption
+from tacit.queries.dependencies import inclusion, keys_of, read_constraint
+from tacit.queries.dependency import Dependency
+from tacit.queries.facts import Fact
+from tacit.queries.families import doubtful
+from tacit.queries.kinds import Clash, fitted
+from tacit.queries.parameters import bound, parameters, places
+from tacit.queries.query import Atom, Comparison, Conjunctive, Query, Relation, Variable
+from tacit.queries.reading import Reading
+from tacit.queries.termination import refuse_endless
+from tacit.readings import Readings, no_nulls, untyped
+from tacit.worlds.possible import MOST_TUPLES
+from tacit.worlds.question import SafetyCase, SafetyQuestion
+from tacit.worlds.setting import Row, Seen, Setting
+from tacit.worlds.universe import UNSEEN, unbounded
+from tacit.worlds.worlds import answer, violations
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.errors import Mark
+    from tacit.plan.plan import Check, Plan
+
+AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
+NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")
+MOST_CASES = 2_000
+MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
+EMPTY = Query("", ())
+
+
+class ViewQuestions:
+    """The questions of a plan about view safety. Tables are read once, and only those that a question speaks of."""
+
+    def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine]) -> None:
+        self.plan = plan
+        self.readings = readings
+        self._engine = engine
+        self._rows: dict[str, tuple[Fact, ...] | None] = {}
+
+    def question(self, check: Check) -> SafetyQuestion:
+        """The question that a check asks."""
+        over = str(check.parameters.get("over", "instance"))
+        given = self._given(check)
+        try:
+            cases = tuple(self._cases(check, given, over))
+        except TacitError as error:
+            raise error.at(self.plan.mark(*check.path)) from None
+        bags = [name for name in (*given, *check.releases) if (one := self._view(name)) is not None and one.bag]
+        assumed = (NO_OTHER_VIEW, *((AS_SETS,) if bags else ()), *no_nulls(self.plan.tables.values()), *untyped(self.readings.relations()))
+        warnings = (f"{listed(bags)} would be published with duplicate rows: write SELECT DISTINCT, or publish {'it' if len(bags) == 1 else 'them'} as a set",) if bags else ()
+        columns = self._secret_columns(str(check.secret))
+        return SafetyQuestion(str(check.secret), check.releases, tuple(given), cases, columns, self.plan.fresh, assumed, warnings)
+
+    # -- who sees what ----------------------------------------------------------------------------------
+
+    def _given(self, check: Check) -> list[str]:
+        given = self.plan.published if check.given is None else check.given
+        for name in given:
+            if name == "ledger":
+                raise PlanError("there is no ledger in this version of Tacit.", hint="Name the releases that are out.", mark=self.plan.mark("published"))
+            release = self.plan.releases[name]
+            if not isinstance(release, View | Constraint):
+                hint = "Name views and constraints; leave microdata and synthetic data out."
+                raise PlanError(f"{check.kind} takes views and constraints as published, and {name!r} is neither.", hint=hint, mark=self.plan.mark(*check.path))
+        # What is asked about is not out yet.
+        return [name for name in given if name not in check.releases]
+
+    def _adversaries(self, check: Check, given: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[str], list[str]]]:
+        """Clients, alone or together, with what they have seen and what they would see; the public is nobody."""
+        to = {name: set(self.plan.releases[name].to) for name in (*given, *check.releases)}
+        clients = sorted(set().union(*to.values())) if to else []
+        for group in check.collude:
+            for client in group:
+                if client not in clients:
+                    known = ", ".join(clients) or "none: add `to:` to releases"
+                    raise PlanError(f"no release goes to {client!r}.", hint=f"Clients are {known}.", mark=self.plan.mark(*check.path, "collude"))
+        joined = {client for group in check.collude for client in group}
+        groups = [(), *check.collude, *((client,) for client in clients if client not in joined)]
+        for group in groups:
+            seen = [name for name in given if not to[name] or to[name] & set(group)]
+            new = [name for name in check.releases if not to[name] or to[name] & set(group)]
+            if new:
+                yield tuple(group), seen, new
+
+    # -- cases ------------------------------------------------------------------------------------------
+
+    def _cases(self, check: Check, given: Sequence[str], over: str) -> Iterator[SafetyCase]:
+        text = self.plan.secrets[str(check.secret)]
+        dictionary = [*self.plan.dictionary, *check.dictionary]
+        adversaries = list(self._adversaries(check, given))
+        queries = [query for name in (*given, *check.releases) if (query := self._view(name)) is not None]
+        dependencies = [*self.dependencies, *(one for name in (*given, *check.releases) for one in self._constraint(name))]
+        start = tables_of([*queries, self._example(str(check.secret), text)], dictionary)
+        start += [name for one in (*given, *check.releases) for each in self._constraint(one) for name in each.relations()]
+        mentioned = connected(start, dependencies)
+        # Tables that nothing connects with the question do not matter; small ones are counted all the same.
+        also = [name for name, one in self.readings.relations().items() if name not in mentioned and (possible_rows(one) or MOST_BESIDE + 1) <= MOST_BESIDE]
+        mentioned = [*mentioned, *also]
+        instance = self._instance(mentioned, over, given, check)
+        values = self._values(text, instance, check)
+        secrets = [(one, self._read_secret(str(check.secret), bound(text, one))) for one in values]
+        everything = [*queries, *(query for _, query in secrets)]
+        self._check_types(everything)
+        for who, seen, new in adversaries:
+            base = self._setting(seen, new, dictionary, instance, over, check, mentioned)
+            named = [*seen, *(f"{name} (its values)" for name in dictionary)]
+            for one, query in secrets:
+                setting = replace(base, secret=query, values=self._parameter_values(text, values))
+                self._check_order(setting)
+                self._check_endless(setting, over)
+                yield SafetyCase(setting, who, tuple(named), tuple(new), one)
+
+    def _setting(
+        self, seen: Sequence[str], new: Sequence[str], dictionary: Sequence[str], instance: frozenset[Fact] | None, over: str, check: Check,
+        mentioned: Sequence[str],
+    ) -> Setting:  # fmt: skip
+        relations = self.readings.relations()
+        known = (*self.dependencies, *(one for name in seen for one in self._constraint(name)))
+        matter = tuple(one for one in known if set(one.relations()) <= set(mentioned))
+        setting = Setting(relations, matter, (), (), EMPTY, instance=instance, also=tuple(mentioned))
+        published = [self._seen(name, setting, over, check) for name in seen if self._view(name) is not None]
+        published += [self._answered(self._dictionary_view(name), setting, over) for name in dictionary]
+        return replace(
+            setting,
+            published=tuple(published),
+            new=tuple(self._seen(name, setting, over, check) for name in new if self._view(name) is not None),
+            new_dependencies=tuple(one for name in new for one in self._constraint(name)),
+        )
+
+    def _answered(self, query: Query, setting: Setting, over: str) -> Seen:
+        if over != "instance":
+            return Seen(query, frozenset())
+        if setting.instance is None:
+            raise DataError(f"the answer of {query.name} is not known, because the tables have no rows.", hint="Give rows or a file to the tables.")
+        return Seen(query, answer(query, setting))
+
+    def _seen(self, name: str, setting: Setting, over: str, check: Check) -> Seen:
+        """A view with its answer: that of its file, or what the data give."""
+        query, release = self._view(name), self.plan.releases[name]
+        assert query is not None and isinstance(release, View)
+        if release.answer is None or over != "instance":
+            return self._answered(query, setting, over)
+        rows = self._answer_file(release, query)
+        if setting.instance is not None and (found := answer(query, setting)) != rows:
+            strange = sorted(map(str, found ^ rows))[0]
+            raise DataError(
+                f"{release.answer} is not what the data give for {name!r}: they differ in the row {strange}.",
+                hint="Correct the file, or leave `answer` out.", mark=self.plan.mark("releases", name, "answer"),
+            )  # fmt: skip
+        return Seen(query, rows)
+
+    def _answer_file(self, release: View, query: Query) -> frozenset[Row]:
+        assert release.answer is not None
+        path, relations = self.plan.folder / release.answer, self.readings.relations()
+        shape = csv_shape(path, release.answer)
+        wide = len(query.parts[0].head) if query.parts else len(shape.header)
+        if len(shape.header) != wide and wide:
+            raise DataError(
+                f"{release.answer} has {len(shape.header)} columns, and {release.name!r} has {wide}.",
+                hint="Write a header and one line per row of the view.", mark=self.plan.mark("releases", release.name, "answer"),
+            )  # fmt: skip
+        kinds = [head_kind(query, at, relations) for at in range(wide)]
+        found = []
+        for line, cells in read_rows(path, release.answer)[1:]:
+            try:
+                found.append(tuple(fitted(cell, kind)[1] if cell != "" else None for cell, kind in zip(cells, kinds, strict=False)))
+            except Clash as clash:
+                raise DataError(f"{release.answer}, line {line}: {clash}.", hint="Write a value of the column's type.") from None
+        return frozenset(found) if wide else frozenset({()} if found else ())
+
+    # -- queries and constraints ------------------------------------------------------------------------
+
+    def _view(self, name: str) -> Query | None:
+        """The query of a view; None for a constraint."""
+        if not isinstance(self.plan.releases[name], View):
+            return None
+        reading = self.readings.view(name)
+        mark = self.plan.mark("releases", name, "query")
+        return exactly(reading, mark)
+
+    def _read_secret(self, name: str, text: str) -> Query:
+        try:
+            reading = self.readings.read_as(text, name)
+            return exactly(reading, None)
+        except TacitError as error:
+            raise error.at(self.plan.mark("secrets", name)) from None
+
+    def _example(self, name: str, text: str) -> Query:
+        """The secret for some value of its parameters: which tables it speaks of."""
+        if not parameters(text):
+            return self._read_secret(name, text)
+        where = self._places(text, name)
+        tables = dict.fromkeys(table for columns in where.values() for table, _ in columns)
+        relations = self.readings.relations()
+        atoms = tuple(Atom(table, tuple(map(Variable, relations[table].columns))) for table in tables)
+        values = {one: example(relations[columns[0][0]], columns[0][1]) for one, columns in where.items()}
+        found = self._read_secret(name, bound(text, values))
+        return Query(found.name, (*found.parts, Conjunctive((), atoms)))
+
+    def _secret_columns(self, name: str) -> tuple[str, ...]:
+        text = self.plan.secrets[name]
+        return () if parameters(text) else self.readings.secret(name).columns
+
+    def _dictionary_view(self, name: str) -> Query:
+        """The view that shows a column's values."""
+        table, _, column = name.rpartition(".")
+        relation = self.readings.relations()[table]
+        if column not in relation.columns:
+            raise DataError(f"table {table!r} has no column {column!r}.", hint=f"Its columns are {', '.join(relation.columns)}.", mark=self.plan.mark("dictionary"))
+        terms = {one: Variable(one) for one in relation.columns}
+        known = frozenset({terms[column]})
+        return Query(f"{name} (its values)", (Conjunctive((terms[column],), (Atom(table, tuple(terms.values())),), known=known),))
+
+    def _constraint(self, name: str) -> tuple[Dependency, ...]:
+        """What a release that is a constraint says; nothing for a view."""
+        release = self.plan.releases[name]
+        if not isinstance(release, Constraint):
+            return ()
+        return self._dependencies(release.constraint, "releases", name, "constraint")
+
+    def _dependencies(self, text: str, *path: str | int) -> tuple[Dependency, ...]:
+        try:
+            return read_constraint(text, self.readings.relations(), file="the constraint")
+        except TacitError as error:
+            raise QueryError(
+                f"{text.strip()!r}: {error.message}", code=getattr(error, "code", "syntax"), hint=error.hint, mark=self.plan.mark(*path)
+            ) from None
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """What everybody knows: constraints, keys, foreign keys."""
+        relations = self.readings.relations()
+        found = list(keys_of(relations))
+        for table in self.plan.tables.values():
+            for one in table.foreign_keys:
+                for name, columns in ((table.name, one.columns), (one.table, one.references)):
+                    for column in columns:
+                        if column not in relations[name].columns:
+                            raise PlanError(
+                                f"table {name!r} has no column {column!r}.", hint=f"Its columns are {', '.join(relations[name].columns)}.",
+                                mark=self.plan.mark("tables", table.name, "foreign-keys"),
+                            )  # fmt: skip
+                found.append(inclusion(table.name, one.columns, one.table, one.references, relations))
+        for at, text in enumerate(self.plan.constraints):
+            found += self._dependencies(text, "constraints", at)
+        return tuple(found)
+
+    # -- data -------------------------------------------------------------------------------------------
+
+    def _instance(self, mentioned: Sequence[str], over: str, given: Sequence[str], check: Check) -> frozenset[Fact] | None:
+        if over != "instance":
+            self._check_closed(mentioned, over)
+            return None
+        names = [name for name in (*given, *check.releases) if self._view(name) is not None]
+        if all(self._is_empty(self.plan.tables[name]) for name in mentioned) and all(self._has_answer(name) for name in names):
+            return None  # only answers are known
+        facts = frozenset(fact for name in mentioned for fact in self._facts(name))
+        setting = Setting(self.readings.relations(), (), (), (), EMPTY, instance=facts)
+        for dependency, mark in self._marked(given, check):
+            if set(dependency.relations()) <= set(mentioned) and (broken := violations(dependency, setting)):
+                raise violated(dependency, broken, mark)
+        return facts
+
+    def _marked(self, given: Sequence[str], check: Check) -> Iterator[tuple[Dependency, Mark | None]]:
+        written = {one.text: ("constraints", at) for at, text in enumerate(self.plan.constraints) for one in self._dependencies(text, "constraints", at)}
+        for one in self.dependencies:
+            yield one, self.plan.mark(*written[one.text]) if one.text in written else self.plan.mark("tables")
+        for name in (*given, *check.releases):
+            for one in self._constraint(name):
+                yield one, self.plan.mark("releases", name, "constraint")
+
+    def _has_answer(self, name: str) -> bool:
+        release = self.plan.releases[name]
+        return isinstance(release, View) and release.answer is not None
+
+    def _is_empty(self, table: Table) -> bool:
+        """Are only its columns known?"""
+        return table.rows is None and self.plan.source == "." and bool(table.columns) and not self.readings.has_file(table)
+
+    def _facts(self, name: str) -> tuple[Fact, ...]:
+        """The rows of a table, each once, checked against its domains."""
+        if name not in self._rows:
+            table, relation = self.plan.tables[name], self.readings.relations()[name]
+            rows = table.rows if table.rows is not None else self._loaded(table, relation)
+            order = [list(table.columns).index(column) for column in relation.columns] if table.rows is not None else None
+            fitted_rows = [plain(row if order is None else [row[at] for at in order], relation) for row in rows]
+            self._check_values(relation, fitted_rows)
+            self._rows[name] = tuple(Fact(name, row) for row in dict.fromkeys(fitted_rows))
+        found = self._rows[name]
+        assert found is not None
+        return found
+
+    def _loaded(self, table: Table, relation: Relation) -> list[tuple[Any, ...]]:
+        from tacit.engines import shapes
+
+        engine = self._engine()
+        try:
+            engine.attach(table)
+        except (DataError, EngineError) as error:
+            raise error.at(self.plan.mark("tables", table.name)) from None
+        many = engine.value(shapes.row_count(table.name))
+        if many > MOST_TUPLES:
+            raise DataError(
+                f"table {table.name!r} has {many:,} rows, and view safety looks at up to {MOST_TUPLES:,} possible rows.",
+                hint="Ask about a part of it, or ask perfect-privacy, which needs no rows.", mark=self.plan.mark("tables", table.name),
+            )  # fmt: skip
+        return list(engine.rows(shapes.distinct_rows(table.name, relation.columns)))
+
+    def _check_values(self, relation: Relation, rows: Sequence[Row]) -> None:
+        """Every value is one of its column's domain, and is there unless the column is nullable."""
+        domains = {at: set(relation.domains[name]) for at, name in enumerate(relation.columns) if name in relation.domains}
+        for number, row in enumerate(rows, 1):
+            for at, value in enumerate(row):
+                column = relation.columns[at]
+                if value is None and column not in relation.nullable:
+                    raise DataError(
+                        f"row {number} of table {relation.name!r} has no {column}.",
+                        hint=f"Fill it in, or say nullable: [{column}].", mark=self.plan.mark("tables", relation.name),
+                    )  # fmt: skip
+                if at in domains and value is not None and value not in domains[at]:
+                    raise DataError(
+                        f"row {number} of table {relation.name!r} has {value!r} in {column}, which its domain does not have.",
+                        hint="Add the value to the domain, or correct the row.", mark=self.plan.mark("tables", relation.name, "domains", column),
+                    )  # fmt: skip
+
+    def _check_closed(self, mentioned: Sequence[str], over: str) -> None:
+        if over != "domain":
+            return
+        relations = self.readings.relations()
+        missing = [f"{name}.{column}" for name in mentioned for column in relations[name].columns if column not in relations[name].domains]
+        if missing:
+            table, _, column = missing[0].rpartition(".")
+            raise InputError(
+                f"over: domain needs the domain of every column, and {listed(missing)} {'has' if len(missing) == 1 else 'have'} none.",
+                hint=f"Add domains: {{{column}: [...]}} to {table}, or ask over: all.",
+            )
+
+    # -- values of parameters ---------------------------------------------------------------------------
+
+    def _values(self, text: str, instance: frozenset[Fact] | None, check: Check) -> list[dict[str, Any]]:
+        """Every value of the data, or of the domain, and a new one where the domain is open."""
+        if not parameters(text):
+            return [{}]
+        relations = self.readings.relations()
+        found: dict[str, list[Any]] = {}
+        for name, columns in self._places(text, str(check.secret)).items():
+            values: dict[Any, None] = {}
+            is_open = False
+            for table, column in columns:
+                at = relations[table].columns.index(column)
+                domain = relations[table].domains.get(column)
+                is_open = is_open or domain is None
+                facts = instance if instance is not None else frozenset(self._known_rows(table))
+                values |= dict.fromkeys(domain or sorted({fact.values[at] for fact in facts if fact.relation == table and fact.values[at] is not None}, key=repr))
+            new = UNSEEN + "0" if all(isinstance(value, str) for value in values) else 0
+            found[name] = [*values, *([new] if is_open else [])]
+        many = list(product(*found.values()))
+        if len(many) > MOST_CASES:
+            raise InputError(
+                f"the parameters of {check.secret!r} have {len(many):,} values; up to {MOST_CASES:,} are asked.", hint="Write a constant for one of them."
+            )
+        return [dict(zip(found, values, strict=True)) for values in many]
+
+    def _known_rows(self, table: str) -> tuple[Fact, ...]:
+        return () if self._is_empty(self.plan.tables[table]) else self._facts(table)
+
+    def _places(self, text: str, name: str) -> dict[str, list[tuple[str, str]]]:
+        try:
+            return places(text, self.readings.relations(), lambda one: self.readings.read_as(one, name))
+        except TacitError as error:
+            raise error.at(self.plan.mark("secrets", name)) from None
+
+    def _parameter_values(self, text: str, values: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str, Any], ...]:
+        """All values of the parameters, so that the worlds of all cases are over the same values."""
+        if not parameters(text):
+            return ()
+        where = self._places(text, "")
+        return tuple((table, column, one[name]) for one in values for name, columns in where.items() for table, column in columns)
+
+    # -- what cannot be judged --------------------------------------------------------------------------
+
+    def _check_types(self, queries: Sequence[Query]) -> None:
+        if reason := doubtful(queries, self.readings.relations()):
+            raise QueryError(
+                f"{reason}, so constants may not mean what they look like.", code="types", hint="Give the column a type under columns."
+            )
+
+    def _check_order(self, setting: Setting) -> None:
+        """< is read where all values are known; with open columns there is no telling where a new value stands."""
+        for atoms, comparisons, name in _compared(setting):
+            ordered = {term for one in comparisons if one.operator != "!=" for term in (one.left, one.right) if isinstance(term, Variable)}
+            for atom in atoms:
+                relation = setting.relations[atom.relation]
+                for column, term in zip(relation.columns, atom.terms, strict=True):
+                    if term in ordered and column not in relation.domains:
+                        raise QueryError(
+                            f"{name} compares {relation.name}.{column} by <, and the column has no domain.",
+                            code="order", hint=f"Add domains: {{{column}: [...]}} to {relation.name}, or use = and !=.",
+                        )  # fmt: skip
+
+    def _check_endless(self, setting: Setting, over: str) -> None:
+        """Constraints that can demand ever more new values; where columns are closed there is an end."""
+        open_ = unbounded(setting) if over == "instance" else {
+            (name, at) for name in setting.mentioned() for at, column in enumerate(setting.relations[name].columns)
+            if column not in setting.relations[name].domains
+        }  # fmt: skip
+        closed = [
+            (name, column) for name in setting.mentioned() for at, column in enumerate(setting.relations[name].columns) if (name, at) not in open_
+        ]  # fmt: skip
+        refuse_endless(setting.all_dependencies(), setting.relations, closed)
+
+
+def tables_of(queries: Sequence[Query], dictionary: Sequence[str]) -> list[str]:
+    """The tables that queries and dictionaries speak of."""
+    names = [atom.relation for query in queries for part in query.parts for atom in part.atoms]
+    return list(dict.fromkeys([*names, *(name.rpartition(".")[0] for name in dictionary)]))
+
+
+def example(relation: Relation, column: str) -> Any:
+    """Some value of a column."""
+    if relation.domains.get(column):
+        return relation.domains[column][0]
+    return {"integer": 0, "decimal": 0, "date": "1777-07-07", "timestamp": "1777-07-07", "boolean": True}.get(relation.kinds.get(column, ""), UNSEEN)
+
+
+def connected(start: Sequence[str], dependencies: Sequence[Dependency]) -> list[str]:
+    """Tables that queries speak of, and all that constraints connect with them."""
+    found = list(dict.fromkeys(start))
+    grown = True
+    while grown:
+        more = [name for one in dependencies if set(found) & set(one.relations()) for name in one.relations() if name not in found]
+        found += dict.fromkeys(more)
+        grown = bool(more)
+    return found
+
+
+def possible_rows(relation: Relation) -> int | None:
+    """How many different rows a table can have, where all its columns have a domain."""
+    if any(name not in relation.domains for name in relation.columns):
+        return None
+    return prod(len(relation.domains[name]) + (name in relation.nullable) for name in relation.columns)
+
+
+def exactly(reading: Reading, mark: Mark | None) -> Query:
+    """The query itself; one that is not a union of conjunctive queries is refused."""
+    if reading.exact is not None:
+        return reading.exact
+    first = reading.approximations[0]
+    raise QueryError(
+        f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} ({first.text}).",
+        code=first.code, hint="Use joins, constants, =, !=, UNION; ask perfect-privacy about the rest.", mark=mark,
+    )  # fmt: skip
+
+
+def violated(dependency: Dependency, broken: Sequence[Sequence[Fact]], mark: Mark | None) -> DataError:
+    """The data do not satisfy a constraint: which rows."""
+    rows = [listed([str(fact) for fact in facts]) or "there is no such row" for facts in broken[:3]]
+    more = " and more" if len(broken) > 3 else ""
+    return DataError(
+        f"the data violate {dependency.text!r}: {'; '.join(rows)}{more}.", hint="Correct the rows, or the constraint.", mark=mark
+    )
+
+
+def plain(row: Sequence[Any], relation: Relation) -> Row:
+    """A row with each value as its column's type has it."""
+    found = []
+    for column, value in zip(relation.columns, row, strict=True):
+        try:
+            fits, fit = fitted(value, relation.kinds.get(column))
+        except Clash as clash:
+            raise DataError(f"table {relation.name!r}: {clash}, and column {column} is {relation.kinds.get(column)}.") from None
+        found.append(fit if fits else value)
+    return tuple(found)
+
+
+def head_kind(query: Query, at: int, relations: Mapping[str, Relation]) -> str | None:
+    """The type of a column of a view, where a table's column tells."""
+    for part in query.parts:
+        for atom in part.atoms:
+            for column, term in zip(relations[atom.relation].columns, atom.terms, strict=True):
+                if term == part.head[at] and isinstance(term, Variable):
+                    return relations[atom.relation].kinds.get(column)
+    return None
+
+
+def _compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Comparison], str]]:
+    for query in setting.queries():
+        for part in query.parts:
+            yield part.atoms, part.comparisons, query.name
+    for one in setting.all_dependencies():
+        atoms = [*one.atoms, *(atom for each in one.alternatives for atom in each.atoms)]
+        yield atoms, [*one.comparisons, *(c for each in one.alternatives for c in each.comparisons)], repr(one.text)

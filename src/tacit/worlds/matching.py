@@ -1,0 +1,149 @@
+"""Matching: every way to send the atoms of a body to possible tuples, found by hash joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tacit.queries.query import Atom, Comparison, Constant, Term, Variable
+from tacit.worlds.universe import MISSING, Numbering
+
+Tuple = tuple[int, ...]
+Match = tuple[Tuple, Tuple]  # the values of the variables, the tuples that were used
+MOST_MATCHES = 4_000_000
+
+
+class TooMany(Exception):
+    """More ways than can be looked at: `what` says of what."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+
+@dataclass(slots=True)
+class Store:
+    """Possible tuples by relation, each with a number from 1 on."""
+
+    numbering: Numbering
+    rows: dict[str, list[Tuple]] = field(default_factory=dict)
+    numbers: dict[tuple[str, Tuple], int] = field(default_factory=dict)
+    facts: list[tuple[str, Tuple]] = field(default_factory=list)
+    _indexes: dict[tuple[str, Tuple], dict[Tuple, list[tuple[Tuple, int]]]] = field(default_factory=dict)
+
+    def add(self, relation: str, rows: Iterable[Tuple]) -> None:
+        """Make tuples possible."""
+        self.rows[relation] = []
+        for row in rows:
+            self.facts.append((relation, row))
+            self.numbers[relation, row] = len(self.facts)
+            self.rows[relation].append(row)
+
+    def having(self, relation: str, positions: Tuple) -> dict[Tuple, list[tuple[Tuple, int]]]:
+        """The tuples of a relation by their values at some positions."""
+        index = self._indexes.get((relation, positions))
+        if index is None:
+            index = {}
+            for row in self.rows.get(relation, ()):
+                index.setdefault(tuple([row[at] for at in positions]), []).append((row, self.numbers[relation, row]))
+            self._indexes[relation, positions] = index
+        return index
+
+
+@dataclass(slots=True)
+class Matches:
+    """Rows of values for the variables, in order, with the numbers of the tuples they rest on."""
+
+    variables: tuple[Variable, ...]
+    rows: list[Match]
+
+    def values(self, terms: Sequence[Term], numbering: Numbering) -> list[Tuple]:
+        """What terms are in each match."""
+        places = [term.value if isinstance(term, Constant) else self.variables.index(term) for term in terms]
+        fixed = [isinstance(term, Constant) for term in terms]
+        if not any(fixed):
+            return [tuple([values[at] for at in places]) for values, _ in self.rows]
+        constants = [numbering.of(place) if is_fixed else 0 for place, is_fixed in zip(places, fixed, strict=True)]
+        picks = list(zip(places, constants, fixed, strict=True))
+        return [tuple([constant if is_fixed else values[at] for at, constant, is_fixed in picks]) for values, _ in self.rows]
+
+
+def matches(
+    atoms: Sequence[Atom],
+    comparisons: Sequence[Comparison],
+    known: frozenset[Variable],
+    store: Store,
+    start: Matches | None = None,
+) -> Matches:
+    """Every way to satisfy atoms and comparisons, from given values of some variables on.
+
+    >>> from tacit.queries.query import Variable
+    >>> x, y = Variable("x"), Variable("y")
+    >>> store = Store(Numbering())
+    >>> store.add("R", [(1, 2), (2, 2)])
+    >>> matches([Atom("R", (x, y))], [Comparison(x, "!=", y)], frozenset(), store).rows
+    [((1, 2), (1,))]
+    """
+    found = start or Matches((), [((), ())])
+    waiting = list(comparisons)
+    left = list(atoms)
+    found, waiting = _compared(found, waiting, store.numbering)
+    while left:
+        atom = max(left, key=lambda one: _bound(one, found.variables, store))
+        left.remove(atom)
+        found = _extended(found, atom, known, store)
+        found, waiting = _compared(found, waiting, store.numbering)
+    return found
+
+
+def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[int, int]:
+    """How many of its columns are fixed; of equally bound atoms the one with fewer tuples comes first."""
+    fixed = sum(isinstance(term, Constant) or term in variables for term in atom.terms)
+    return fixed, -len(store.rows.get(atom.relation, ()))
+
+
+def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Store) -> Matches:
+    keys: list[tuple[int, int]] = []  # position in the tuple, place of the value among the variables
+    constants: list[tuple[int, int]] = []
+    new: dict[Variable, int] = {}
+    same: list[tuple[int, int]] = []
+    for at, term in enumerate(atom.terms):
+        if isinstance(term, Constant):
+            constants.append((at, store.numbering.of(term.value)))
+        elif term in found.variables:
+            keys.append((at, found.variables.index(term)))
+        elif term in new:
+            same.append((at, new[term]))
+        else:
+            new[term] = at
+    index = store.having(atom.relation, tuple(at for at, _ in (*constants, *keys)))
+    fixed = tuple(number for _, number in constants)
+    places = [place for _, place in keys]
+    takes = list(new.values())
+    never_null = [at for variable, at in new.items() if variable in known]
+    rows: list[Match] = []
+    for values, used in found.rows:
+        for row, number in index.get(fixed + tuple([values[place] for place in places]), ()):
+            if same and any(row[at] != row[other] for at, other in same):
+                continue
+            if never_null and any(row[at] == MISSING for at in never_null):
+                continue
+            rows.append((values + tuple([row[at] for at in takes]), (*used, number)))
+        if len(rows) > MOST_MATCHES:
+            raise TooMany(f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of its query")
+    return Matches((*found.variables, *new), rows)
+
+
+def _compared(
+    found: Matches, waiting: Sequence[Comparison], numbering: Numbering
+) -> tuple[Matches, list[Comparison]]:
+    """Keep what satisfies the comparisons whose sides are all known by now."""
+    later: list[Comparison] = []
+    for one in waiting:
+        if any(isinstance(term, Variable) and term not in found.variables for term in (one.left, one.right)):
+            later.append(one)
+            continue
+        sides = zip(found.values((one.left, one.right), numbering), found.rows, strict=True)
+        kept = [row for (left, right), row in sides if numbering.holds(one.operator, left, right)]
+        found = Matches(found.variables, kept)
+    return found, later

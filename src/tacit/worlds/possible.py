@@ -1,0 +1,186 @@
+"""Possible tuples: those that domains, published answers and constraints on single rows leave.
+
+Thousands of combinations become hundreds: a view that shows a column bounds it, and an inclusion bounds a table
+by another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from tacit.queries.dependency import Dependency
+from tacit.queries.query import Conjunctive, Constant, Variable
+from tacit.worlds.grounding import answers, grounded
+from tacit.worlds.matching import Matches, Store, TooMany, Tuple, matches
+from tacit.worlds.setting import Seen, Setting
+from tacit.worlds.universe import Universe, any_row
+
+MOST_TUPLES = 200_000
+Bound = tuple[tuple[int, ...], set[Tuple]]  # positions, and what may stand there together
+
+
+def possible(setting: Setting, universe: Universe, seen: Iterable[Seen] | None = None) -> Store:
+    """The tuples that may be there in a world; raises TooMany where they are too many to look at.
+
+    `seen` are the answers that bound them: the published ones, unless others are given.
+    """
+    generator = _Generator(setting, universe, tuple(setting.published if seen is None else seen))
+    for name in setting.mentioned():
+        generator.generate(name)
+    return _filtered(generator)
+
+
+@dataclass(slots=True)
+class _Generator:
+    setting: Setting
+    universe: Universe
+    seen: tuple[Seen, ...]
+    store: Store = field(init=False)
+    begun: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.store = Store(self.universe.numbering)
+
+    def generate(self, name: str) -> None:
+        """Find the possible tuples of a relation, those of the relations that bound it first."""
+        if name in self.begun:
+            return
+        self.begun.add(name)
+        bounds = list(self._by_views(name))
+        for dependency, where in self._single(name):
+            others = {atom.relation for one in dependency.alternatives for atom in one.atoms}
+            for other in sorted(others):
+                self.generate(other)
+            if all(other in self.store.rows for other in others):
+                bounds.append(self._by_dependency(dependency, where))
+        self.store.add(name, self._rows(name, bounds))
+
+    def _single(self, name: str) -> Iterator[tuple[Dependency, Mapping[Variable, int]]]:
+        """The dependencies that say something of every row of a relation."""
+        for one in self.setting.dependencies:
+            where = any_row(one.atoms, one.comparisons, one.known, self.setting)
+            if where is not None and one.atoms[0].relation == name:
+                yield one, where
+
+    def _by_views(self, name: str) -> Iterator[Bound]:
+        for seen in self.seen:
+            for part in seen.query.parts:
+                if len(part.atoms) == 1 and part.atoms[0].relation == name:
+                    where = any_row(part.atoms, part.comparisons, part.known, self.setting)
+                    if where is not None:
+                        yield self._by_view(part, where, seen)
+
+    def _by_view(self, part: Conjunctive, where: Mapping[Variable, int], seen: Seen) -> Bound:
+        numbering = self.universe.numbering
+        shown = [(at, where[term]) for at, term in enumerate(part.head) if isinstance(term, Variable)]
+        fixed = [(at, numbering.of(term.value)) for at, term in enumerate(part.head) if isinstance(term, Constant)]
+        rows = [numbering.row(row) for row in seen.rows]
+        kept = [row for row in rows if all(row[at] == number for at, number in fixed)]
+        return tuple(place for _, place in shown), {tuple([row[at] for at, _ in shown]) for row in kept}
+
+    def _by_dependency(self, dependency: Dependency, where: Mapping[Variable, int]) -> Bound:
+        """What may stand in the columns that every alternative speaks of."""
+        common = [
+            variable for variable in where
+            if all(any(variable in atom.terms for atom in one.atoms) for one in dependency.alternatives)
+        ]  # fmt: skip
+        allowed: set[Tuple] = set()
+        for one in dependency.alternatives:
+            found = matches(one.atoms, one.comparisons, frozenset(common), self.store) if self._closed(one, where) else None
+            if found is None:
+                return (), {()}
+            allowed.update(found.values(common, self.universe.numbering))
+        return tuple(where[variable] for variable in common), allowed
+
+    @staticmethod
+    def _closed(alternative: object, where: Mapping[Variable, int]) -> bool:
+        """Are all compared variables among those of its atoms?"""
+        from tacit.queries.dependency import Alternative
+
+        assert isinstance(alternative, Alternative)
+        bound = {term for atom in alternative.atoms for term in atom.terms}
+        sides = [term for one in alternative.comparisons for term in (one.left, one.right)]
+        return all(isinstance(term, Constant) or term in bound for term in sides)
+
+    def _rows(self, name: str, bounds: list[Bound]) -> list[Tuple]:
+        """The combinations that all bounds allow, with anything that a column may hold where no bound speaks."""
+        wide = len(self.setting.relations[name].columns)
+        columns = [set(self.universe.columns[name, at]) for at in range(wide)]
+        found = Matches((), [((), ())])
+        places: list[int] = []
+        for positions, allowed in sorted(bounds, key=lambda one: len(one[1])):
+            places, found = _joined(places, found, positions, allowed)
+            found.rows = [row for row in found.rows if all(value in columns[at] for at, value in zip(places, row[0], strict=True))]
+        rest = [at for at in range(wide) if at not in places]
+        many = len(found.rows) * prod(len(columns[at]) for at in rest)
+        if many + len(self.store.facts) > MOST_TUPLES:
+            raise TooMany(f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; {MOST_TUPLES:,} are looked at")
+        return list(self._product([values for values, _ in found.rows], places, rest, name))
+
+    def _product(self, found: list[Tuple], places: list[int], rest: list[int], name: str) -> Iterator[Tuple]:
+        from itertools import product
+
+        order = [*places, *rest]
+        back = [order.index(at) for at in range(len(order))]
+        free = list(product(*(self.universe.columns[name, at] for at in rest)))
+        for values in found:
+            for more in free:
+                both = values + more
+                yield tuple([both[at] for at in back])
+
+
+def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allowed: set[Tuple]) -> tuple[list[int], Matches]:
+    """Partial rows with one more bound: a natural join."""
+    common = [at for at in dict.fromkeys(positions) if at in places]
+    new = [at for at in dict.fromkeys(positions) if at not in places]
+    index: dict[Tuple, set[Tuple]] = {}
+    for row in allowed:
+        value = dict(zip(positions, row, strict=True))
+        if all(value[at] == one for at, one in zip(positions, row, strict=True)):
+            index.setdefault(tuple([value[at] for at in common]), set()).add(tuple([value[at] for at in new]))
+    rows = []
+    for values, used in found.rows:
+        key = tuple([values[places.index(at)] for at in common])
+        rows += [(values + more, used) for more in sorted(index.get(key, ()))]
+        if len(rows) > MOST_TUPLES:
+            raise TooMany(f"more than {MOST_TUPLES:,} possible tuples")
+    return [*places, *new], Matches((), rows)
+
+
+def _filtered(generator: _Generator) -> Store:
+    """Without the tuples that a constraint or an answer on single rows rules out."""
+    setting, store = generator.setting, generator.store
+    single = [one for one in setting.dependencies if len(one.atoms) == 1]
+    while True:
+        gone = set(_alone(generator, store))
+        for one in single:
+            gone.update(-condition.terms[0][0] for condition in grounded(one, store, setting.relations) if _refutes(condition))
+        if not gone:
+            return store
+        kept = Store(store.numbering)
+        for name, rows in store.rows.items():
+            kept.add(name, [row for row in rows if store.numbers[name, row] not in gone])
+        store = kept
+
+
+def _refutes(condition: object) -> bool:
+    from tacit.worlds.formula import Condition
+
+    assert isinstance(condition, Condition)
+    possible_counts = [one for one in condition.counts if len(one.members) >= one.low]
+    return len(condition.terms) == 1 and len(condition.terms[0]) == 1 and condition.terms[0][0] < 0 and not possible_counts
+
+
+def _alone(generator: _Generator, store: Store) -> Iterator[int]:
+    """Tuples that alone would put a row into an answer that has no such row."""
+    for seen in generator.seen:
+        rows = {store.numbering.row(row) for row in seen.rows}
+        single = tuple(part for part in seen.query.parts if len(part.atoms) == 1)
+        if single:
+            from dataclasses import replace
+
+            for row, ways in answers(replace(seen.query, parts=single), store).items():
+                if row not in rows:
+                    yield from (way[0] for way in ways)

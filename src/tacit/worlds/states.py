@@ -1,0 +1,221 @@
+"""States: counting worlds tuple by tuple, where all partial worlds with the same future are one state.
+
+A state says what is left open of every condition and row that is begun and not ended. Few are open at a time
+where tuples hang together loosely, and then parts of hundreds of tuples can be counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tacit.worlds.formula import Condition, Count, Term
+from tacit.worlds.matching import Tuple
+
+TRUE = -1  # what is open of a condition: nothing, it holds; 0: it can no more hold; else the terms that are left, as bits
+
+State = tuple[int | tuple[int, ...], ...]
+
+
+class TooManyStates(Exception):
+    """More states than were allowed."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A disjunction of terms, read off tuple by tuple."""
+
+    start: int
+    kills: dict[int, tuple[int, int]] = field(default_factory=dict)  # by tuple: terms lost when absent, when present
+    ends: dict[int, int] = field(default_factory=dict)  # by tuple: terms that are complete with it
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], place: Mapping[int, int]) -> _Open:
+        found = cls((1 << len(terms)) - 1)
+        for at, term in enumerate(terms):
+            for literal in term:
+                absent, present = found.kills.get(abs(literal), (0, 0))
+                bit = 1 << at
+                found.kills[abs(literal)] = (absent | bit, present) if literal > 0 else (absent, present | bit)
+            last = max((abs(literal) for literal in term), key=place.__getitem__)
+            found.ends[last] = found.ends.get(last, 0) | 1 << at
+        return found
+
+    def step(self, open_: int, one: int, there: bool) -> int:
+        if open_ == TRUE or one not in self.kills:
+            return open_
+        left = open_ & ~self.kills[one][there]
+        return TRUE if left & self.ends.get(one, 0) else left
+
+
+@dataclass(slots=True)
+class _Counter:
+    """A count: which members are there so far, as bits."""
+
+    count: Count
+    members: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, count: Count) -> _Counter:
+        found = cls(count)
+        for at, member in enumerate(count.members):
+            for literal in member:
+                found.members.setdefault(abs(literal), []).append((1 << at, literal > 0))
+        return found
+
+    @property
+    def is_plain(self) -> bool:
+        """Is every member one tuple? Then only their number matters."""
+        return all(len(member) == 1 for member in self.count.members)
+
+    def step(self, there: int, one: int, value: bool) -> int:
+        for bit, wanted in self.members.get(one, ()):
+            if wanted == value:
+                there = min(there + 1, self.count.high + 1) if self.is_plain else there | bit
+        return there
+
+    def right(self, there: int) -> bool:
+        number = there if self.is_plain else there.bit_count()
+        return self.count.low <= number <= self.count.high
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A condition, or a row of the secret, with the first and last tuple it speaks of."""
+
+    terms: _Open
+    counts: list[_Counter]
+    first: int
+    last: int
+    role: str
+    bit: int = 0
+
+    def begin(self) -> int | tuple[int, ...]:
+        return (self.terms.start, *([0] * len(self.counts))) if self.counts else self.terms.start
+
+    def step(self, open_: int | tuple[int, ...], one: int, there: bool) -> int | tuple[int, ...]:
+        if isinstance(open_, int):
+            return self.terms.step(open_, one, there)
+        left = self.terms.step(open_[0], one, there)
+        if left == TRUE:
+            return TRUE
+        return (left, *(count.step(value, one, there) for count, value in zip(self.counts, open_[1:], strict=True)))
+
+    def ended(self, open_: int | tuple[int, ...]) -> bool:
+        """Is it true, now that all its tuples are decided?"""
+        if isinstance(open_, int):
+            return open_ == TRUE
+        return any(count.right(value) for count, value in zip(self.counts, open_[1:], strict=True))
+
+
+def by_states(
+    tuples: Sequence[int],
+    before: Sequence[Condition],
+    after: Sequence[Condition],
+    secret: Sequence[tuple[Tuple, tuple[Term, ...]]],
+    *,
+    most: int,
+) -> dict[frozenset[Tuple], tuple[int, int]]:
+    """The number of worlds before and after by secret; TooManyStates where more than `most` states are met."""
+    order = ordered(tuples, [list(one.tuples()) for one in (*before, *after)] + [[abs(lit) for way in ways for lit in way] for _, ways in secret])
+    place = {one: at for at, one in enumerate(order)}
+    watched = [_watched(one, "before", place) for one in before] + [_watched(one, "after", place) for one in after]
+    watched += [_watched(Condition(ways), "secret", place, 1 << at) for at, (_, ways) in enumerate(secret)]
+    begins: dict[int, list[_Watched]] = {}
+    for each in watched:
+        begins.setdefault(each.first, []).append(each)
+    active: list[_Watched] = []
+    # Beside what is open: whether the world is still one of those after; then how often, by the rows of the secret so far.
+    states: dict[tuple[State, bool], dict[int, int]] = {((), True): {0: 1}}
+    for at, one in enumerate(order):
+        new = begins.get(at, [])
+        active += new
+        start = tuple(one_new.begin() for one_new in new)
+        states = _stepped(states, active, start, one, at, most)
+        active = [still for still in active if still.last > at]
+    rows = [row for row, _ in secret]
+    found: dict[frozenset[Tuple], list[int]] = {}
+    for (_, is_after), counts in states.items():
+        for bits, number in counts.items():
+            total = found.setdefault(frozenset(row for at, row in enumerate(rows) if bits >> at & 1), [0, 0])
+            total[0] += number
+            total[1] += number if is_after else 0
+    return {name: (first, second) for name, (first, second) in found.items()}
+
+
+def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int = 0) -> _Watched:
+    places = [place[one] for one in condition.tuples()]
+    return _Watched(_Open.of(condition.terms, place), [_Counter.of(one) for one in condition.counts], min(places), max(places), role, bit)
+
+
+def _stepped(
+    states: dict[tuple[State, bool], dict[int, int]], active: Sequence[_Watched], start: State, one: int, at: int, most: int
+) -> dict[tuple[State, bool], dict[int, int]]:
+    found: dict[tuple[State, bool], dict[int, int]] = {}
+    size = 0
+    for (state, is_after), counts in states.items():
+        for there in (False, True):
+            step = _after(state + start, is_after, active, one, there, at)
+            if step is None:
+                continue
+            key, bits = step
+            into = found.setdefault(key, {})
+            size -= len(into)
+            for secret, number in counts.items():
+                into[secret | bits] = into.get(secret | bits, 0) + number
+            size += len(into)
+        if size > most:
+            raise TooManyStates
+    return found
+
+
+def _after(
+    state: State, is_after: bool, active: Sequence[_Watched], one: int, there: bool, at: int
+) -> tuple[tuple[State, bool], int] | None:
+    """The state after a tuple, and the rows of the secret that it settles; None where a condition is broken."""
+    left: list[int | tuple[int, ...]] = []
+    bits = 0
+    for each, open_ in zip(active, state, strict=True):
+        now = each.step(open_, one, there)
+        ended = each.last == at
+        lost = now == 0 or (ended and not each.ended(now))
+        if lost and each.role == "before":
+            return None
+        if lost and each.role == "after":
+            is_after = False
+        if ended and each.role == "secret" and each.ended(now):
+            bits |= each.bit
+        if not ended:
+            left.append(now)
+    if not is_after:
+        # What comes after is no more asked, so that more states are the same.
+        kept = [each for each in active if each.last > at]
+        left = [TRUE if each.role == "after" else now for each, now in zip(kept, left, strict=True)]
+    return (tuple(left), is_after), bits
+
+
+def ordered(tuples: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
+    """An order in which few groups are open at a time: always the tuple that ends the most and begins the fewest."""
+    of: dict[int, list[int]] = {one: [] for one in tuples}
+    left = []
+    for number, group in enumerate(groups):
+        members = set(group)
+        left.append(len(members))
+        for one in members:
+            of[one].append(number)
+    begun = [False] * len(groups)
+    order: list[int] = []
+    rest = dict.fromkeys(sorted(tuples, key=lambda one: (len(of[one]), one)))
+    near: dict[int, None] = {}
+    while rest:
+        choice = near or rest
+        one = min(choice, key=lambda each: (sum(not begun[number] for number in of[each]) - sum(left[number] == 1 for number in of[each]), len(of[each])))
+        order.append(one)
+        del rest[one]
+        near.pop(one, None)
+        for number in of[one]:
+            left[number] -= 1
+            if not begun[number]:
+                begun[number] = True
+                near.update((each, None) for each in set(groups[number]) if each in rest)
+    return order

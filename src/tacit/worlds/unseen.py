@@ -1,0 +1,87 @@
+"""Unseen: how many values that nobody has seen suffice to find every counterexample.
+
+A world that refutes safety can be cut down to the rows that it needs: one way to have each published
+row, one way to have a row that differs, and what the constraints then ask for. What is cut away leaves
+the answers as they are, because all queries are monotone. So as many unseen values suffice as these rows can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from tacit.queries.dependency import Dependency
+from tacit.queries.query import Atom, Query, Variable
+from tacit.queries.termination import new_values
+from tacit.worlds.setting import Setting
+from tacit.worlds.universe import Place, unbounded, universe_of
+
+USUAL = 2  # unseen values where nobody asked for a number and none is proved to suffice
+AT_ONCE = 6  # a number that is proved to suffice is taken as it is up to here
+
+
+def enough(setting: Setting) -> int | None:
+    """A number of unseen values with which every world that could matter is isomorphic to one that is looked at; None if there is none.
+
+    >>> from tacit.queries.query import Conjunctive, Relation
+    >>> x, y = Variable("x"), Variable("y")
+    >>> two = Query("N", (Conjunctive((), (Atom("R", (x,)), Atom("R", (y,)))),))
+    >>> from tacit.worlds.setting import Seen
+    >>> enough(Setting({"R": Relation("R", ("a",))}, (), (), (Seen(two, frozenset()),), two))
+    2
+    """
+    places = unbounded(setting)
+    if not places:
+        return 0
+    chosen = sum(len(seen.rows) * _most(seen.query, places) for seen in setting.published)
+    differing = [_most(query, places) for query in (*(one.query for one in setting.new), setting.secret)]
+    differing += [_unseen(one.atoms, places) for one in setting.new_dependencies]
+    chosen += max(differing, default=0)
+    more = [one for one in setting.dependencies if not one.is_denial and _creates(one, places)]
+    if not more:
+        return chosen
+    columns = {name: setting.relations[name].columns for name in setting.mentioned()}
+    closed = [(name, columns[name][at]) for name in columns for at in range(len(columns[name])) if (name, at) not in places]
+    seen_values = universe_of(setting, 0).numbering.values
+    asked = [one for one in setting.dependencies if not one.is_denial]
+    found = new_values(asked, setting.relations, chosen + len(seen_values), closed)
+    return None if found is None else chosen + found
+
+
+def chosen(setting: Setting, asked: int | None) -> list[tuple[Setting, bool]]:
+    """The setting with as many unseen values as are looked at, fewer first, each with whether they are proved to suffice.
+
+    A breach with few unseen values is one with more, and easier to follow. Where the owner asked for a number, that is the domain.
+    """
+    needed = enough(setting)
+    if needed == 0:
+        return [(replace(setting, fresh=0), True)]
+    if asked is not None:
+        numbers = [asked]
+    else:
+        numbers = list(range((needed if needed is not None and needed <= AT_ONCE else USUAL) + 1))
+    return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
+
+
+def _most(query: Query, places: Collection[Place]) -> int:
+    return max((_unseen(part.atoms, places) for part in query.parts), default=0)
+
+
+def _unseen(atoms: Iterable[Atom], places: Collection[Place]) -> int:
+    """How many variables of some atoms may stand for an unseen value."""
+    can: dict[Variable, bool] = {}
+    for atom in atoms:
+        for at, term in enumerate(atom.terms):
+            if isinstance(term, Variable):
+                can[term] = can.get(term, True) and (atom.relation, at) in places
+    return sum(can.values())
+
+
+def _creates(dependency: Dependency, places: Collection[Place]) -> bool:
+    """May a dependency ask for a value that is not there yet?"""
+    for one in dependency.alternatives:
+        mine = set(dependency.existential(one))
+        where = [(term, (atom.relation, at)) for atom in one.atoms for at, term in enumerate(atom.terms) if term in mine]
+        if any(place in places for _, place in where):
+            return True
+    return False

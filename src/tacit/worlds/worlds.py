@@ -1,0 +1,246 @@
+"""Worlds: a setting as conditions on its possible tuples, and the questions that are asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tacit.queries.dependency import Dependency
+from tacit.queries.facts import Fact
+from tacit.worlds.counting import Part, split
+from tacit.worlds.formula import Condition, Impossible, Propagation, Term, parts
+from tacit.worlds.grounding import Answers, answered, answers, grounded, left_of
+from tacit.worlds.matching import Store, Tuple
+from tacit.worlds.possible import possible
+from tacit.worlds.setting import Seen, Setting
+from tacit.worlds.solving import Deadline, find
+from tacit.worlds.universe import Universe, universe_of
+
+
+class NoWorld(Exception):
+    """No database satisfies the constraints and gives the views their answers."""
+
+
+@dataclass(slots=True)
+class Base:
+    """The worlds before: possible tuples, and what constraints and published views say of them.
+
+    It is the same for every new view and every secret over the same values, so it is made once.
+    """
+
+    universe: Universe
+    store: Store
+    known: Propagation
+    answers: dict[str, Answers] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Base:
+        """Ground what is known; raises NoWorld, or TooMany."""
+        universe = universe_of(setting)
+        store = possible(setting, universe)
+        conditions = [one for dependency in setting.dependencies for one in grounded(dependency, store, setting.relations)]
+        for seen in setting.published:
+            conditions += answered(answers(seen.query, store), seen.rows, store)
+        try:
+            return cls(universe, store, Propagation.of(conditions))
+        except Impossible:
+            raise NoWorld from None
+
+
+@dataclass(slots=True)
+class Bases:
+    """The last few groundings: a second question about the same published views does not start again."""
+
+    most: int = 4
+    kept: dict[object, Base] = field(default_factory=dict)
+
+    def of(self, setting: Setting) -> Base:
+        """The grounding of a setting, made now or before."""
+        key = _key(setting)
+        base = self.kept.pop(key, None) or Base.of(setting)
+        self.kept[key] = base
+        while len(self.kept) > self.most:
+            del self.kept[next(iter(self.kept))]
+        return base
+
+
+BASES = Bases()
+
+
+def _key(setting: Setting) -> object:
+    """What a grounding depends on: everything that is known, and the values that the rest brings in."""
+    values = universe_of(setting)
+    plain = tuple(sorted((place, tuple(map(str, values.numbering.plain(numbers)))) for place, numbers in values.columns.items()))
+    relations = tuple(
+        (one.name, one.columns, one.nullable, tuple(sorted((name, tuple(map(str, domain))) for name, domain in one.domains.items())))
+        for one in setting.relations.values()
+    )
+    return relations, setting.dependencies, setting.published, plain
+
+
+class Worlds:
+    """The worlds of a setting before and after the new views, and the secrets they give."""
+
+    def __init__(self, setting: Setting, bases: Bases = BASES) -> None:
+        self.setting = setting
+        self.base = bases.of(setting)
+        self.store = self.base.store
+        self._propagation = self.base.known
+        try:
+            self.after = self._simplified(self._after_conditions())
+        except Impossible:
+            raise NoWorld from None
+
+    def _after_conditions(self) -> Iterable[Condition]:
+        for dependency in self.setting.new_dependencies:
+            yield from grounded(dependency, self.store, self.setting.relations)
+        for seen in self.setting.new:
+            yield from answered(answers(seen.query, self.store), seen.rows, self.store)
+
+    def _simplified(self, conditions: Iterable[Condition]) -> list[Condition]:
+        found = (self._propagation.simplified(one) for one in conditions)
+        return list(dict.fromkeys(one for one in found if one is not None))
+
+    @property
+    def before(self) -> list[Condition]:
+        """What every world satisfies, without what is fixed."""
+        return self._propagation.conditions
+
+    @cached_property
+    def actual(self) -> frozenset[int] | None:
+        """The tuples of the data."""
+        if self.setting.instance is None:
+            return None
+        mentioned = set(self.setting.mentioned())
+        rows = [(fact.relation, self.store.numbering.row(fact.values)) for fact in self.setting.instance if fact.relation in mentioned]
+        return frozenset(self.store.numbers[row] for row in rows)
+
+    @cached_property
+    def _secret(self) -> dict[Tuple, tuple[tuple[Term, ...], bool]]:
+        return left_of(answers(self.setting.secret, self.store), self._propagation)
+
+    @cached_property
+    def secret(self) -> dict[Tuple, tuple[Term, ...]]:
+        """The rows that the secret may have and may not have, with the ways to have each."""
+        return {row: ways for row, (ways, sure) in self._secret.items() if not sure}
+
+    @cached_property
+    def sure(self) -> frozenset[Tuple]:
+        """The rows that the secret has in every world."""
+        return frozenset(row for row, (_, sure) in self._secret.items() if sure)
+
+    def secret_of(self, world: frozenset[int]) -> frozenset[Tuple]:
+        """The answer of the secret in a world, without the rows that are sure."""
+        return frozenset(row for row, ways in self.secret.items() if any(self._true(way, world) for way in ways))
+
+    @staticmethod
+    def _true(way: Term, world: frozenset[int]) -> bool:
+        return all(literal in world if literal > 0 else -literal not in world for literal in way)
+
+    # -- questions -------------------------------------------------------------------------------------
+
+    def ruled_out(self, deadline: Deadline) -> frozenset[int] | None:
+        """A world before that is none after, or None where all stay."""
+        return self.breaking(self.after, deadline) if self.after else None
+
+    def other_secret(self, than: frozenset[Tuple], deadline: Deadline) -> frozenset[int] | None:
+        """A world before in which the secret is another one, or None."""
+        broken = self.having(than)
+        return self.breaking(broken, deadline) if broken else None
+
+    def having(self, secret: frozenset[Tuple]) -> list[Condition]:
+        """Conditions that hold where the secret is this one (beside the sure rows)."""
+        found = [Condition(ways) for row, ways in self.secret.items() if row in secret]
+        return found + [
+            Condition(tuple((-literal,) for literal in way)) for row, ways in self.secret.items() if row not in secret for way in ways
+        ]
+
+    def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+        """A world before in which one of some conditions is broken; only what hangs together with them is solved for."""
+        found = find(self._about(broken), broken, deadline=deadline, like=self.actual or frozenset())
+        return None if found is None else self._completed(found, broken, deadline)
+
+    def some(self, conditions: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+        """A world before that satisfies more conditions, or None."""
+        found = find([*self.before, *conditions], deadline=deadline, like=self.actual or frozenset())
+        return None if found is None else self._completed(found, [*self.before, *conditions], deadline)
+
+    def _about(self, conditions: Sequence[Condition]) -> list[Condition]:
+        """What is known of the tuples that conditions speak of, and of all that hang together with them."""
+        groups = [list(one.tuples()) for one in self.before]
+        heads = parts([*groups, *([one] for condition in conditions for one in condition.tuples())])
+        wanted = {heads[one] for condition in conditions for one in condition.tuples()}
+        return [condition for condition, group in zip(self.before, groups, strict=True) if heads[group[0]] in wanted]
+
+    def _completed(self, found: frozenset[int], asked: Sequence[Condition], deadline: Deadline) -> frozenset[int]:
+        """A whole world: what is fixed, what was found, and elsewhere the data, or any world where there are none."""
+        fixed = frozenset(one for one, there in self._propagation.fixed.items() if there)
+        spoken = {one for condition in (*self._about(asked), *asked) for one in condition.tuples()}
+        elsewhere = self.actual
+        if elsewhere is None:
+            rest = [condition for condition in self.before if not spoken.intersection(condition.tuples())]
+            elsewhere = (find(rest, deadline=deadline) or frozenset()) if rest else frozenset()
+        never = {one for one, there in self._propagation.fixed.items() if not there}
+        return fixed | found | (elsewhere - spoken - never)
+
+    # -- counting --------------------------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """What hangs together: before, after, and in the secret."""
+        return split(self.before, self.after, self.secret)
+
+    @property
+    def free(self) -> int:
+        """The number of tuples that may be there or not, whatever else."""
+        return len(self.store.facts) - len(self._propagation.fixed) - sum(len(part.tuples) for part in self.parts)
+
+    @property
+    def undetermined(self) -> int:
+        """The number of tuples that are not fixed."""
+        return len(self.store.facts) - len(self._propagation.fixed)
+
+    # -- words -----------------------------------------------------------------------------------------
+
+    def facts(self, world: Iterable[int]) -> list[Fact]:
+        """The rows of a world."""
+        numbering = self.store.numbering
+        return [Fact(name, numbering.plain(row)) for one in sorted(world) for name, row in [self.store.facts[one - 1]]]
+
+    def rows(self, secret: Iterable[Tuple]) -> list[tuple[object, ...]]:
+        """The rows of a secret, with the sure ones."""
+        return sorted((self.store.numbering.plain(row) for row in {*secret, *self.sure}), key=repr)
+
+
+def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[list[Fact]]:
+    """Rows of the data that a dependency forbids together, or that lack what it asks for."""
+    assert setting.instance is not None
+    only = Setting(setting.relations, (dependency,), (), (), setting.secret, instance=setting.instance)
+    universe = universe_of(only)
+    store = Store(universe.numbering)
+    for name in dict.fromkeys(dependency.relations()):
+        store.add(name, sorted({universe.numbering.row(fact.values) for fact in setting.instance if fact.relation == name}))
+    everything = frozenset(range(1, len(store.facts) + 1))
+    found: list[list[Fact]] = []
+    for condition in grounded(dependency, store, setting.relations):
+        if not condition.holds(everything):
+            rows = [-term[0] for term in condition.terms if len(term) == 1 and term[0] < 0]
+            rows += [literal for count in condition.counts if not count.low for member in count.members for literal in member]
+            found.append([Fact(store.facts[one - 1][0], universe.numbering.plain(store.facts[one - 1][1])) for one in dict.fromkeys(rows)])
+            if len(found) == most:
+                break
+    return found
+
+
+def answer(query: object, setting: Setting) -> frozenset[tuple[object, ...]]:
+    """The rows of a query on the data."""
+    from tacit.queries.query import Query
+
+    assert isinstance(query, Query) and setting.instance is not None
+    only = Setting(setting.relations, (), (), (Seen(query, frozenset()),), query, instance=setting.instance)
+    universe = universe_of(only)
+    store = Store(universe.numbering)
+    for name in only.mentioned():
+        store.add(name, sorted({universe.numbering.row(fact.values) for fact in setting.instance if fact.relation == name}))
+    return frozenset(universe.numbering.plain(row) for row in answers(query, store))
