@@ -76,11 +76,10 @@ class ESafety(ViewSafety):
         return (EQUALLY_LIKELY_WITNESSES,)
 
     def _settled(self, case: SafetyCase) -> Outcome | None:
-        found = ViewSafety._settled(self, case)
-        if found is None and separate(case.setting):
-            because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
-            return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
-        return found
+        if not separate(case.setting):
+            return None
+        because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
+        return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
 
     def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
         if self.over != "instance":
@@ -312,9 +311,26 @@ def odds_story(secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]
     (one, before, after), (two, before_two, after_two) = secrets
     names = [shown_secret(found.rows(one)), shown_secret(found.rows(two))]
     return (
-        f"Before, {before} databases have {names[0]} as the answer of {found.setting.secret.name} and {before_two} have {names[1]}. "
-        f"Now {after} and {after_two} are left: the odds are no longer the same."
+        f"Before, {names[0]} was the answer of {found.setting.secret.name} in {many(before)} and {names[1]} in {many(before_two)}. "
+        f"Now {number(after)} and {number(after_two)} are left: the odds are no longer the same."
     )
+
+
+def many(count: int | None) -> str:
+    """A number of databases in words.
+
+    >>> many(1), many(98602)
+    ('1 database', '98,602 databases')
+    """
+    return f"{number(count)} database{'' if count == 1 else 's'}"
+
+
+def number(count: int | None) -> str:
+    """A number as a person reads it; very long ones are shortened."""
+    if count is None:
+        return "some"
+    digits = f"{count:,}"
+    return digits if len(digits) < 40 else f"about 10^{len(str(count)) - 1}"
 
 
 def moved_breach(case: SafetyCase, found: Databases, instance: frozenset[int], secrets: Sequence[tuple[frozenset[Tuple], int, int]]) -> Outcome:
@@ -326,8 +342,9 @@ def moved_breach(case: SafetyCase, found: Databases, instance: frozenset[int], s
     names = [shown_secret([plain(row) for row in secret]) for secret, _, _ in secrets]
     (_, before, after), (_, before_two, after_two) = secrets
     story = (
-        f"If the database were {listed([str(one) for one in data]) or 'without any row'}, {before} databases that look the same have {names[0]} as the answer of "
-        f"{found.setting.secret.name} and {before_two} have {names[1]}. After {listed(case.new)}, {after} and {after_two} are left."
+        f"If the database were {listed([str(one) for one in data]) or 'without any row'}: of those that look the same {many(before)} {'has' if before == 1 else 'have'} "
+        f"{names[0]} as the answer of {found.setting.secret.name}, and {many(before_two)} {'has' if before_two == 1 else 'have'} {names[1]}. "
+        f"After {listed(case.new)}, {number(after)} and {number(after_two)} are left."
     )
     return Outcome("breached", "secrets", f"on some database the odds between two secrets change with {listed(case.new)}", facts, story=story, case=case)
 

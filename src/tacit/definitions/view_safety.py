@@ -91,46 +91,57 @@ class ViewSafety(Definition):
         return self._verdict(question, worst, outcomes)
 
     def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline) -> Outcome:
+        if not case.new:
+            return Outcome("holds", "nothing-new", "nothing new is published", measured={"worlds_equal": True}, vacuous=True, case=case)
         try:
-            return self._settled(case) or self._decided(case, question.fresh, deadline)
+            outcome = self._settled(case) or self._decided(case, question.fresh, deadline)
         except TooMany as error:
-            return undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
+            outcome = undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
         except OutOfTime:
-            return undecided("time", f"{self.seconds} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
+            outcome = undecided("time", f"{self.seconds} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
         except NoWorld:
             raise DataError(
                 f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
                 hint="Correct the answer files, the constraints or the domains.",
             ) from None
+        # What follows from what is out rules out nothing: that proves it over any domain, and says why.
+        if outcome.status == "undecided" or outcome.kind == "worlds-equal":
+            return self._derived(case, outcome.measured) or outcome
+        return outcome
 
     @abstractmethod
     def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
         """The answer by looking at worlds."""
 
     def _settled(self, case: SafetyCase) -> Outcome | None:
-        """The answer without looking at worlds, where there is one: nothing new, or the new follows from the old."""
-        if not case.new:
-            return Outcome("holds", "nothing-new", "nothing new is published", measured={"worlds_equal": True}, vacuous=True, case=case)
+        """The answer without looking at worlds, where there is one."""
+        return None
+
+    @staticmethod
+    def _derived(case: SafetyCase, measured: Mapping[str, Any]) -> Outcome | None:
+        """It holds where everything new can be computed from what is out."""
         found = derived(case.setting)
         if found is None:
             return None
-        words = "; ".join(found)
         because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
-        return Outcome("holds", "rewriting", because, {"rewriting": list(found)}, measured={"worlds_equal": True}, story=f"{words}.", case=case)
+        return Outcome(
+            "holds", "rewriting", because, {"rewriting": list(found)}, measured={**measured, "worlds_equal": True}, story=f"{'; '.join(found)}.", case=case
+        )
 
     def _verdict(self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]) -> Verdict:
         evidence: Certificate | Witness | Reason
-        because = worst.because
+        because, case = worst.because, worst.case
         if worst.status == "undecided":
             evidence = Reason(worst.kind, worst.because)
             because = "this could not be decided"
         else:
-            facts = dict(worst.facts)
-            if len(question.cases) > 1:
-                facts["cases"] = len(question.cases)
-            evidence = (Witness if worst.status == "breached" else Certificate)(worst.kind, facts, {**worst.personal, **values_of(worst.case)})
+            facts, personal = dict(worst.facts), {**worst.personal, **values_of(case)}
+            if case and case.values:
+                # A parameter's value may come from the data, and so may what was found for it.
+                facts, personal = {}, {**facts, **personal}
+            facts |= {"new": list(case.new) if case else [], **({"cases": len(question.cases)} if len(question.cases) > 1 else {})}
+            evidence = (Witness if worst.status == "breached" else Certificate)(worst.kind, facts, personal)
         names = list(question.releases)
-        case = worst.case
         return Verdict(
             check=self.check_name,
             label=self.label,
@@ -202,9 +213,8 @@ def against(case: SafetyCase | None, question: SafetyQuestion, over: Over) -> st
     """Who the adversary is."""
     who = f"{listed(case.who)} together" if case and len(case.who) > 1 else (case.who[0] if case and case.who else "anyone")
     given = case.given if case else question.given
-    seen = f" who has seen {listed(given)}" if given else ""
-    believing = "and knows the constraints"
-    return f"{who}{seen} {believing}" if given else f"{who} who knows the constraints"
+    seen = f"saw {listed(given)} and " if given else ""
+    return f"{who}, who {seen}could know the constraints" if case and case.who else f"{who} who {seen}knows the constraints"
 
 
 def values_of(case: SafetyCase | None) -> dict[str, Any]:

@@ -79,6 +79,7 @@ class Rule:
     """Whatever satisfies the atoms and comparisons satisfies one of the ways.
 
     `watched` has no ways and asks for nothing but an answer: every branch says whether the left side matches.
+    `urgent`: it is met before any other rule, however many branches that takes.
     """
 
     atoms: tuple[Atom, ...] = ()
@@ -86,6 +87,7 @@ class Rule:
     known: frozenset[Variable] = frozenset()
     ways: tuple[Way, ...] = ()
     watched: bool = False
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,14 @@ class Chase:
     T(x, y), R(x, z~1)
     """
 
-    def __init__(self, rules: Sequence[Rule], relations: Relations, *, injective: bool = False, splits: bool = True) -> None:
-        self.rules = tuple(rules)
+    def __init__(
+        self, rules: Sequence[Rule], relations: Relations, *, injective: bool = False, splits: bool = True, work: int | None = None
+    ) -> None:
+        self.rules = tuple(sorted(rules, key=lambda rule: not rule.urgent))
         self.relations = relations
         self.injective = injective
         self.splits = splits
+        self.work = work  # rows that may still be looked at; LimitMet after that
 
     def tableau(
         self, atoms: Iterable[Atom], comparisons: Iterable[Comparison] = (), known: Iterable[Variable] = ()
@@ -174,6 +179,8 @@ class Chase:
             for match in self._matches(rule, tableau, certain=True):
                 if self._satisfied(rule, match.values, tableau):
                     continue
+                if rule.urgent:
+                    return self._all_ways(rule, match.values, tableau)
                 found = list(islice(self._ways(rule, match.values, tableau), most))
                 if len(found) < 2:
                     return found
@@ -182,9 +189,7 @@ class Chase:
                 elif wide is None:
                     wide = rule, match.values
         if best is None and wide is not None:
-            best = list(islice(self._ways(*wide, tableau), MOST))
-            if len(best) == MOST:
-                raise LimitMet
+            best = self._all_ways(*wide, tableau)
         if best is not None or not self.splits:
             return best
         return self._split(tableau)
@@ -209,6 +214,10 @@ class Chase:
             yield values, equal
             return
         for row in tableau.tables.get(atoms[0].relation, ()):
+            if self.work is not None:
+                self.work -= 1
+                if self.work < 0:
+                    raise LimitMet
             extended, joined = dict(values), equal
             for term, goal in zip(atoms[0].terms, row, strict=True):
                 here = extended.setdefault(term, goal) if isinstance(term, Variable) else term
@@ -288,6 +297,12 @@ class Chase:
 
     def _ways(self, rule: Rule, values: Values, tableau: Tableau) -> Iterator[Tableau]:
         return (new for way in rule.ways for new in self._taken(way, values, tableau))
+
+    def _all_ways(self, rule: Rule, values: Values, tableau: Tableau) -> list[Tableau]:
+        found = list(islice(self._ways(rule, values, tableau), MOST))
+        if len(found) == MOST:
+            raise LimitMet
+        return found
 
     def _taken(self, way: Way, values: Values, tableau: Tableau) -> Iterator[Tableau]:
         """The tableau with one alternative."""

@@ -26,6 +26,7 @@ from tacit.queries.termination import terminating
 GOAL = "=>"  # a row of this relation holds the answer that is asked for; no table has such a name
 STEPS = 400  # of one chase
 EXPANSIONS = 256  # ways to replace views that are unions
+WORK = 60_000  # rows that one chase may look at
 SHORT = 200  # short bodies that are tried
 CASES = 64  # cases into which a query is split
 
@@ -67,7 +68,10 @@ def rewriting(
     task = _Task(new, views, dependencies, relations)
     found: list[Conjunctive] = []
     for part in new.parts:
-        cases = task.cases(part)
+        try:
+            cases = task.cases(part)
+        except LimitMet:
+            cases = None
         if cases is None:
             return None
         found += cases
@@ -90,7 +94,7 @@ def implied(dependency: Dependency, dependencies: Sequence[Dependency], relation
     universal = dependency.universal()
     goals = [_goal_of(way, universal) for way in dependency.alternatives if not has_order(way.comparisons)]
     rules = [rule for rule in goals if rule is not None] + [*rules_of(terminating(dependencies, relations))]
-    chase = Chase(rules, relations)
+    chase = Chase(rules, relations, work=WORK)
     start = chase.tableau([*dependency.atoms, Atom(GOAL, universal)], dependency.comparisons, dependency.known)
     return _closes(chase, start)
 
@@ -123,9 +127,9 @@ class _Task:
         shown = [Rule(part.atoms, part.comparisons, part.known, watched=True) for view in self.views.values() for part in view.parts]
         answered = [Rule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known) for part in new.parts]
         # One body for the whole query; cases; and the way back, where the query is supposed not to have the answer.
-        self.settling = Chase([rule for rule in rules if len(rule.ways) < 2], relations, splits=False)
-        self.splitting = Chase([*rules, *shown], relations)
-        self.refuting = Chase([*answered, *rules], relations)
+        self.settling = Chase([rule for rule in rules if len(rule.ways) < 2], relations, splits=False, work=WORK)
+        self.splitting = Chase([*rules, *shown], relations, work=WORK)
+        self.refuting = Chase([*answered, *rules], relations, work=WORK)
         self.tried = 0
 
     def cases(self, part: Conjunctive) -> list[Conjunctive] | None:

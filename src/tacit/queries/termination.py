@@ -91,8 +91,8 @@ def new_values(dependencies: Sequence[Dependency], relations: Relations, start: 
     one alternative holds in the world, and the rows that show it are taken along. The same rows serve all
     ways that agree on the variables which the alternative names. So there are not more values of an existential
     variable than there are values for these variables, and a column has no other values than those of the start and of
-    the existential variables from which edges lead to it. `start` counts the values of closed columns too. None: there is
-    no bound (see `endless`). Never more than 10**9, which means "many".
+    the existential variables from which edges lead to it. `start` counts the constants of the constraints and the values
+    of closed columns too. None: there is no bound (see `endless`). Never more than 10**9, which means "many".
 
     >>> from tacit.queries.dependencies import read_constraint
     >>> from tacit.queries.query import Relation

@@ -10,6 +10,7 @@ from typing import Any
 from tacit.definitions.words import plural
 from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict, Witness
+from tacit.report import worlds
 from tacit.report.charts import noun
 from tacit.report.queries import is_about_queries
 from tacit.tables.hierarchy import value_text
@@ -39,6 +40,8 @@ def facts(verdict: Verdict) -> list[tuple[str, str]]:
     spoken_of = [("Protects", verdict.protects), ("Against", verdict.against), ("Measure", verdict.measure)]
     if is_about_queries(verdict):
         return [*spoken_of, ("Asked", parameters(verdict.required))]
+    if worlds.is_about_worlds(verdict):
+        return [*spoken_of, ("Out already", shown(verdict.subject.get("given", ()))), ("Asked", worlds.asked(verdict)), ("Measured", worlds.measured(verdict))]
     return [*spoken_of, ("Measured", parameters(verdict.measured)), ("Required", parameters(verdict.required))]
 
 

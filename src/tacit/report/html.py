@@ -16,6 +16,7 @@ from tacit.report.charts import Chart, charts, noun
 from tacit.report.pages import render_page, write_page
 from tacit.report.queries import heading, is_about_queries
 from tacit.report.terminal import by_release, conclusion
+from tacit.report.worlds import is_about_worlds, is_made_up
 from tacit.tables.portrait import Portrait
 
 GLOSSARY = {
@@ -35,6 +36,18 @@ QUERY_WORDS = {
     "tables show a smallest such database, and both queries were run on it.",
     "_fresh1, _fresh2, ...": "New values: any that occur in neither query. Of wide tables the columns are left out (...) that have only such values, each in one place.",
     "subgoal": "A table as a query uses it, such as stays(pid, 'cancer', ward).",
+    "witness": GLOSSARY["witness"],
+    "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
+}
+WORLD_WORDS = {
+    "view": QUERY_WORDS["view"],
+    "secret": "A query whose answer nobody may learn more about than is out already.",
+    "possible database": "One that satisfies the constraints, and on which all published views have the answers that are out. The data are one of them; "
+    "each new view rules some out.",
+    "plausible secret": "An answer that the secret has on some possible database.",
+    "odds": "How many possible databases have one secret, for each that has another. To somebody who takes databases with the same secret as equally likely, "
+    "a view says nothing about the secret exactly if no odds change.",
+    "_fresh1, _fresh2, ...": "Any other values: such as are neither in the data nor in a query or constraint.",
     "witness": GLOSSARY["witness"],
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
 }
@@ -68,7 +81,7 @@ def render(assessment: Assessment, audience: Audience) -> str:
         tables=tables(assessment),
         sections=[section(name, verdicts, assessment, audience) for name, verdicts in by_release(assessment)],
         unproved=[one for one in assumptions if one.checked != "yes"],
-        without_rows=all(is_about_queries(verdict) for verdict in assessment),
+        without_rows=all(is_about_queries(verdict) or is_made_up(verdict) for verdict in assessment),
         glossary=glossary(assessment),
     )
 
@@ -120,6 +133,7 @@ def glossary(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """The words of this page, and how sure its verdicts are."""
     asked = list(verdicts)
     found = dict.fromkeys(verdict.certainty for verdict in asked)
-    about_rows = {} if all(map(is_about_queries, asked)) else GLOSSARY
+    about_rows = {} if all(is_about_queries(one) or is_about_worlds(one) for one in asked) else GLOSSARY
     about_queries = QUERY_WORDS if any(map(is_about_queries, asked)) else {}
-    return {**about_rows, **about_queries, **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found}}
+    about_worlds = WORLD_WORDS if any(map(is_about_worlds, asked)) else {}
+    return {**about_rows, **about_queries, **about_worlds, **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found}}

@@ -18,9 +18,10 @@ import tacit
 from tacit.errors import InputError
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
-from tacit.report import queries
+from tacit.report import queries, worlds
 from tacit.report.cards import CERTAINTY, CHECKED, facts, grids
 from tacit.report.terminal import WORDS
+from tacit.report.world_charts import counts_chart
 
 
 def render_page(template: str, audience: Audience, **values: Any) -> str:
@@ -31,7 +32,9 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
     )  # fmt: skip
     environment.filters |= {
         "facts": facts, "grids": grids, "inline": Markup, "percent": percent, "about_queries": queries.is_about_queries,
-        "disclosure": queries.disclosure, "pairs": queries.subgoal_pairs, "because": queries.because, "words": queries.words, "title": queries.title,
+        "disclosure": queries.disclosure, "pairs": queries.subgoal_pairs, "because": queries.because, "words": queries.words, "title": worlds.title,
+        "about_worlds": worlds.is_about_worlds, "told": worlds.story, "evidence": worlds.evidence, "reasons": worlds.reasons, "counts": worlds.counts,
+        "counted": worlds.counted, "counts_chart": counts_chart,
         "classes": queries.classes_text, "width": lambda share: f"{float(share):.2%}",
     }  # fmt: skip
     environment.globals |= {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tacit.definitions.registry import OF_QUERIES, OF_WORLDS
 from tacit.definitions.words import listed
 from tacit.model.verdict import Verdict, subject_text
 from tacit.queries.facts import Fact
@@ -81,8 +82,8 @@ class SubgoalPair:
 
 
 def is_about_queries(verdict: Verdict) -> bool:
-    """Is the verdict about a secret and views? Such a verdict is decided without rows, and names nobody."""
-    return "secret" in verdict.subject and verdict.scope == "schema"
+    """Is it a verdict of perfect privacy? Such a verdict is decided without rows, and names nobody."""
+    return verdict.check in OF_QUERIES
 
 
 def title(verdict: Verdict) -> str:
@@ -96,7 +97,8 @@ def title(verdict: Verdict) -> str:
 def heading(release: str, verdicts: Sequence[Verdict]) -> str:
     """What was judged. Views that are seen together say so."""
     names = verdicts[0].subject.get("releases", ())
-    together = is_about_queries(verdicts[0]) and len(names) > 1 and subject_text(verdicts[0].subject) == release
+    asked = verdicts[0].check in (*OF_QUERIES, *OF_WORLDS)
+    together = asked and len(names) > 1 and subject_text(verdicts[0].subject) == release
     return f"{listed(names)} together" if together else release
 
 

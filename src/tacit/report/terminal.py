@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
@@ -12,8 +13,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.assess import Assessment
+from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict, subject_text
-from tacit.report import queries
+from tacit.report import queries, worlds
 
 STYLES = {"holds": "green", "breached": "bold red", "undecided": "yellow"}
 WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided"}
@@ -31,11 +33,11 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
         console.print()
         console.print(headline(release, verdicts))
         for number, verdict in enumerate(verdicts):
-            if number and queries.disclosure(verdicts[number - 1]):
+            if number and has_tables(verdicts[number - 1], audience):
                 console.print()
             first = told.setdefault(same_story(verdict), verdict)
             show_verdict(verdict, console, audience, first if first is not verdict else None)
-    show_legend(assessment.verdicts, console)
+    show_legend(assessment.verdicts, console, audience)
     show_assumptions(assessment.verdicts, console)
 
 
@@ -50,6 +52,8 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
         text = f"{question.table.name}: {question.rows:,} rows, {question.people:,} people"
         console.print(two_sides(text, Text(owner, style="dim")))
         owner = ""
+    if not told and any(worlds.is_about_worlds(verdict) and not worlds.is_made_up(verdict) for verdict in assessment.verdicts):
+        console.print(two_sides(Path(assessment.plan).name, Text(owner, style="dim")))
     for name in ("protects", "against", "measure"):
         label = {"protects": "Secret", "against": "Adversary", "measure": "Measure"}[name]
         for sentence in sentences(assessment.verdicts, name):
@@ -60,7 +64,7 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
 def sentences(verdicts: Sequence[Verdict], name: str) -> list[str]:
     """What verdicts say of their secrets, adversaries or measures; of many views only the first few."""
     found = list(dict.fromkeys(getattr(verdict, name) for verdict in verdicts))
-    if len(found) <= MOST_SENTENCES or not all(queries.is_about_queries(verdict) for verdict in verdicts):
+    if len(found) <= MOST_SENTENCES or not all("secret" in verdict.subject for verdict in verdicts):
         return found
     return [*found[: MOST_SENTENCES - 1], f"and {len(found) - MOST_SENTENCES + 1} more like these"]
 
@@ -90,7 +94,8 @@ def headline(release: str, verdicts: list[Verdict]) -> Grid:
 
 def show_verdict(verdict: Verdict, console: Console, audience: Audience, before: Verdict | None = None) -> None:
     """One verdict in a line, and below it the story for the owner; `before` has told the same story."""
-    said = Text(f"{queries.title(verdict)}   ", style="bold").append(queries.because(verdict), style="not bold")
+    owner = audience == "owner"
+    said = Text(f"{worlds.title(verdict, owner)}   ", style="bold").append(queries.because(verdict), style="not bold")
     line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
     line.add_column(width=INDENT - 4)
     line.add_column(ratio=1)
@@ -101,11 +106,20 @@ def show_verdict(verdict: Verdict, console: Console, audience: Audience, before:
     console.print(Padding(line, (0, 0, 0, 2)))
     if queries.is_about_queries(verdict):
         show_evidence(verdict, console, before)
-    notes = [verdict.story] if verdict.story and audience == "owner" and not queries.is_about_queries(verdict) else []
+    elif worlds.is_about_worlds(verdict):
+        show_worlds(verdict, console, owner)
+    elif verdict.story and owner:
+        below(verdict.story, console)
+    notes = []
     notes += [f"Reason ({verdict.reason.code}): {verdict.reason.text}"] if verdict.reason else []
     notes += [f"Note: {warning}." for warning in verdict.warnings]
     for note in notes:
         console.print(Padding(Text(note), (0, 4, 0, INDENT)))
+
+
+def has_tables(verdict: Verdict, audience: Audience) -> bool:
+    """Is the verdict's evidence shown as tables?"""
+    return bool(queries.disclosure(verdict) or worlds.evidence(verdict, audience == "owner"))
 
 
 def same_story(verdict: Verdict) -> str:
@@ -133,6 +147,50 @@ def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) ->
         if found.changes:
             advice = Text("To make it hold: ", style="bold").append(f"{' or '.join(found.changes)}.", style="not bold")
             below(advice, console, space=1)
+
+
+def show_worlds(verdict: Verdict, console: Console, owner: bool) -> None:
+    """What a verdict about worlds rests on: in words, then as tables; and what was counted."""
+    if words := worlds.story(verdict, owner):
+        below(words, console)
+    for line in worlds.reasons(verdict) if not words else ():
+        below(f"{line}.", console)
+    found = worlds.evidence(verdict, owner)
+    if found and found.databases:
+        below(databases(found.databases, console.width - INDENT - 4, console), console, space=1)
+    if found and found.same:
+        below(Text(f"The same in both: {found.same}.", style="dim"), console)
+    for rows in found.more if found else ():
+        below(small_table(rows), console, space=1)
+    if found and found.odds:
+        below(odds(found.odds), console, space=1)
+    if numbers := worlds.counted(verdict):
+        below(Text(f"Before -> after: {numbers}.", style="dim"), console, space=1 if found else 0)
+
+
+def databases(found: Sequence[worlds.Database], width: int, console: Console) -> RenderableType:
+    """Databases with the secret's answers, table beside table where there is room, else one below the other."""
+    columns: list[list[RenderableType]] = [
+        [Text(one.title, style="bold"), *map(small_table, (*one.tables, *([one.answer] if one.answer else [])))] for one in found
+    ]
+    blocks = [Group(*column) for column in columns]
+    wide = sum(Measurement.get(console, console.options, block).maximum for block in blocks) + 4
+    if len(blocks) == 2 and wide > width:
+        return Group(blocks[0], "", blocks[1])
+    grid = Grid.grid(padding=(0, 4, 0, 0))
+    for row in zip(*columns, strict=True):
+        grid.add_row(*row)
+    return grid
+
+
+def odds(found: worlds.Odds) -> Group:
+    """Two secrets with their numbers of databases, and the first one's share of both."""
+    parts: list[RenderableType] = [small_table(found.secrets)]
+    if found.before is not None and found.after is not None:
+        parts.append(Text("the first one's share of both", style="dim"))
+        for when, share in (("before", found.before), ("after", found.after)):
+            parts.append(Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {percent(share)}"))
+    return Group(*parts)
 
 
 def below(what: str | RenderableType, console: Console, space: int = 0) -> None:
@@ -172,12 +230,14 @@ def small_table(rows: queries.Rows) -> Group:
     return Group(Text(rows.caption, style="dim" if not rows.head else ""), grid)
 
 
-def show_legend(verdicts: Iterable[Verdict], console: Console) -> None:
+def show_legend(verdicts: Sequence[Verdict], console: Console, audience: Audience) -> None:
     """What the tables' marks and new values mean, once."""
-    found = [one for verdict in verdicts if (one := queries.disclosure(verdict))]
-    if found:
-        console.print()
-        console.print(Text(queries.legend(found), style="dim"))
+    about_queries = [found for verdict in verdicts if (found := queries.disclosure(verdict))]
+    about_worlds = [one for verdict in verdicts if (one := worlds.evidence(verdict, audience == "owner"))]
+    for text in (queries.legend(about_queries) if about_queries else "", worlds.legend(about_worlds)):
+        if text:
+            console.print()
+            console.print(Text(text, style="dim"))
 
 
 def show_assumptions(verdicts: Iterable[Verdict], console: Console) -> None:

@@ -14,7 +14,7 @@ them (Theorem 3 fails for V(x) :- R(x) = {a} and N(x) :- T(x) = {}: the template
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -34,6 +34,7 @@ from tacit.queries.query import (
     Term,
     Variable,
 )
+from tacit.queries.termination import endless
 
 Row = tuple[Any, ...]
 LIMIT = 5000  # tableaux of the chase
@@ -86,11 +87,14 @@ def templates(
     """
     _refuse_order(dependencies, [*(view for view, _ in views), *asked])
     rules = [*rules_of(dependencies)]
+    if endless(dependencies, {name: replace(one, domains={}) for name, one in relations.items()}) is not None:
+        rules += _listed(relations)  # the chase ends only because there are no new values in some columns
     for view, rows in views:
         rules += _shown(view, rows)
     rules += [Rule(part.atoms, part.comparisons, part.known, watched=True) for query in asked for part in query.parts]
     rules += [rule for value in constants for rule in _told(Constant(value), relations)]
-    return _Search(Chase(rules, relations, injective=True), relations).run(limit)
+    search = _Search(Chase(rules, relations, injective=True), relations)
+    return search.run(limit, ends=endless(dependencies, relations) is None)
 
 
 def _refuse_order(dependencies: Sequence[Dependency], queries: Sequence[Query]) -> None:
@@ -133,6 +137,16 @@ def _reason(part: Conjunctive, row: Sequence[Constant]) -> Way | None:
     return Way(Alternative(body.atoms, (), body.comparisons), body.known)
 
 
+def _listed(relations: Relations) -> Iterator[Rule]:
+    """A column whose values are listed has one of them."""
+    for relation in relations.values():
+        for column, values in relation.domains.items():
+            here = Variable(column)
+            options = [*map(Constant, values), *([NULL] if _may_be_null(relation, column) else [])]
+            ways = tuple(Way(Alternative((), ((here, value),))) for value in dict.fromkeys(options))
+            yield Rule((Atom(relation.name, tuple(map(Variable, relation.columns))),), ways=ways, urgent=True)
+
+
 def _told(constant: Constant, relations: Relations) -> Iterator[Rule]:
     """Watch for a constant in every column."""
     for relation in relations.values():
@@ -153,13 +167,18 @@ class _Search:
         self.relations = relations
         self.found: list[Tableau] = []
 
-    def run(self, limit: int) -> Templates:
-        """Follow the branches, as long as there are not more than so many tableaux."""
+    def run(self, limit: int, *, ends: bool) -> Templates:
+        """Follow the branches, as long as there are not more than so many tableaux.
+
+        Where the chase need not end a branch may come back to where it was; it is not followed, and what it
+        leads to is missing.
+        """
         start = self.chase.tableau(())
         assert start is not None
         numbers = count()
         waiting = [(0, 0, next(numbers), start)]
         seen = {start}
+        missing = False
         while waiting and len(seen) <= limit:
             tableau = heappop(waiting)[-1]
             if any(_embeds(one, tableau) for one in self.found):
@@ -173,11 +192,13 @@ class _Search:
                 self._finish(tableau)
                 continue
             for one in map(_named, following):
-                if one not in seen:
-                    seen.add(one)
-                    heappush(waiting, (len(one.atoms), -len(one.variables), next(numbers), one))
+                if one in seen:
+                    missing |= not ends
+                    continue
+                seen.add(one)
+                heappush(waiting, (len(one.atoms), -len(one.variables), next(numbers), one))
         shown = sorted((self._template(one) for one in self.found), key=lambda one: (len(one.facts), str(one)))
-        return Templates(tuple(shown), not waiting)
+        return Templates(tuple(shown), not waiting and not missing)
 
     def _finish(self, tableau: Tableau) -> None:
         """Keep a template that has an image, without rows that it does not need."""

@@ -74,7 +74,8 @@ def universe_of(setting: Setting, fresh: int | None = None) -> Universe:
     numbering = Numbering()
     sorts = sorts_of(setting)
     known: dict[Place, dict[int, None]] = {}
-    for place, value in _occurring(setting):
+    # Sorted, because sets have no order and evidence should be the same every time.
+    for place, value in sorted(_occurring(setting), key=repr):
         known.setdefault(sorts.find(place), {}).setdefault(numbering.of(value))
     columns: dict[Place, tuple[int, ...]] = {}
     places = [(name, at) for name in setting.mentioned() for at in range(len(setting.relations[name].columns))]
