@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from tacit.definitions.base import Place
 from tacit.definitions.view_safety import (
@@ -37,7 +37,7 @@ from tacit.worlds.solving import Deadline
 from tacit.worlds.unseen import chosen
 from tacit.worlds.worlds import Worlds, answer
 
-MOST_STATES = 300_000
+MOST_STATES = 100_000
 TRIED = 20  # databases that are looked at one by one where they are too many to enumerate
 EQUALLY_LIKELY_WITNESSES = Assumption(
     "equiprobable-witnesses", "to the other side all databases with the same secret are equally likely", "cannot"
@@ -120,10 +120,13 @@ class ESafety(ViewSafety):
         tallies: dict[int, Tally] = {}
         left: list[Part] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
-            if len(part.tuples) > ENUMERATED and (died := self._died(case, found, part, actual, measured, deadline)):
-                return died
-            deadline.left()
-            one = tally(part, most_states=MOST_STATES)
+            if len(part.tuples) > ENUMERATED:
+                looked = self._looked(case, found, part, actual, measured, deadline)
+                if looked is True:
+                    continue
+                if looked is not None:
+                    return looked
+            one = tally(part, most_states=MOST_STATES, tick=deadline.left)
             if one is None:
                 left.append(part)
                 continue
@@ -140,15 +143,15 @@ class ESafety(ViewSafety):
         because = f"the odds between secrets stay as they were in {plural('part', len(mixed))} of the database that {'matters' if len(mixed) == 1 else 'matter'}"
         return Outcome("holds", "odds-equal", because, {"parts": len(mixed)}, measured={**measured, **totals(found, tallies)}, case=case)
 
-    def _died(
+    def _looked(
         self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], measured: Mapping[str, Any], deadline: Deadline
-    ) -> Outcome | None:
-        """A secret that was plausible and no longer is, by a row that is no longer possible, or no longer avoidable."""
+    ) -> Outcome | Literal[True] | None:
+        """What solver calls tell of a part: a secret that dies, or True where it has one secret only; None where it must be counted."""
         rows = dict(part.secret)
-        after = settled([*part.before, *part.after], rows, deadline)
-        if len(after.possible) == len(rows) == len(after.avoidable):
-            return None
         before = settled(part.before, rows, deadline)
+        if not before.possible.keys() & before.avoidable.keys():
+            return True
+        after = settled([*part.before, *part.after], rows, deadline)
         gone = [row for row in rows if row in before.possible and row not in after.possible]
         kept = [row for row in rows if row in before.avoidable and row not in after.avoidable]
         if not gone and not kept:

@@ -214,7 +214,7 @@ def against(case: SafetyCase | None, question: SafetyQuestion, over: Over) -> st
     who = f"{listed(case.who)} together" if case and len(case.who) > 1 else (case.who[0] if case and case.who else "anyone")
     given = case.given if case else question.given
     seen = f"saw {listed(given)} and " if given else ""
-    return f"{who}, who {seen}could know the constraints" if case and case.who else f"{who} who {seen}knows the constraints"
+    return f"{who} who {seen}knew the constraints"
 
 
 def values_of(case: SafetyCase | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ same future are one. Integers only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -95,12 +95,12 @@ def split(before: Sequence[Condition], after: Sequence[Condition], secret: Rows)
     ]
 
 
-def tally(part: Part, *, most_states: int) -> Tally | None:
-    """The worlds of a part by secret, or None where they are too many to count."""
+def tally(part: Part, *, most_states: int, tick: Callable[[], object] = lambda: None) -> Tally | None:
+    """The worlds of a part by secret, or None where they are too many to count. `tick` is called now and then, and may stop it."""
     if len(part.tuples) <= ENUMERATED:
         return Tally(part, _enumerated(part))
     try:
-        return Tally(part, by_states(part.tuples, part.before, part.after, part.secret, most=most_states))
+        return Tally(part, by_states(part.tuples, part.before, part.after, part.secret, most=most_states, tick=tick))
     except TooManyStates:
         return None
 

@@ -14,6 +14,7 @@ from tacit.worlds.matching import Matches, Store, Tuple, matches
 from tacit.worlds.setting import Row
 from tacit.worlds.universe import MISSING
 
+MOST_COMPARED = 3_000  # ways to have a row that are compared with each other
 Answers = dict[Tuple, tuple[Literals, ...]]  # each row that a query may have, with the tuples that give it
 
 
@@ -140,7 +141,26 @@ def answers(query: Query, store: Store) -> Answers:
         matched = matches(part.atoms, part.comparisons, part.known, store)
         for row, (_, used) in zip(matched.values(part.head, store.numbering), matched.rows, strict=True):
             found.setdefault(row, {}).setdefault(tuple(sorted(set(used))))
-    return {row: tuple(ways) for row, ways in found.items()}
+    return {row: least(ways) for row, ways in found.items()}
+
+
+def least(ways: Iterable[Literals]) -> tuple[Literals, ...]:
+    """Ways without those that need more than another one: they add nothing.
+
+    >>> least([(1, 2), (1,), (2, 3)])
+    ((1,), (2, 3))
+    """
+    found = sorted(ways, key=len)
+    if len(found) < 2 or len(found) > MOST_COMPARED or len(found[0]) == len(found[-1]):
+        return tuple(found)
+    kept: list[frozenset[int]] = []
+    left = []
+    for way in found:
+        tuples = frozenset(way)
+        if not any(one <= tuples for one in kept):
+            kept.append(tuples)
+            left.append(way)
+    return tuple(left)
 
 
 def answered(found: Answers, rows: Iterable[Row], store: Store) -> Iterator[Condition]:

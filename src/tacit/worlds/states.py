@@ -6,7 +6,7 @@ where tuples hang together loosely, and then parts of hundreds of tuples can be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit.worlds.formula import Condition, Count, Term
@@ -90,6 +90,10 @@ class _Watched:
     role: str
     bit: int = 0
 
+    def speaks_of(self, one: int) -> bool:
+        """Does a tuple matter to it?"""
+        return one in self.terms.kills or any(one in count.members for count in self.counts)
+
     def begin(self) -> int | tuple[int, ...]:
         return (self.terms.start, *([0] * len(self.counts))) if self.counts else self.terms.start
 
@@ -115,6 +119,7 @@ def by_states(
     secret: Sequence[tuple[Tuple, tuple[Term, ...]]],
     *,
     most: int,
+    tick: Callable[[], object] = lambda: None,
 ) -> dict[frozenset[Tuple], tuple[int, int]]:
     """The number of worlds before and after by secret; TooManyStates where more than `most` states are met."""
     order = ordered(tuples, [list(one.tuples()) for one in (*before, *after)] + [[abs(lit) for way in ways for lit in way] for _, ways in secret])
@@ -131,7 +136,8 @@ def by_states(
         new = begins.get(at, [])
         active += new
         start = tuple(one_new.begin() for one_new in new)
-        states = _stepped(states, active, start, one, at, most)
+        tick()
+        states = _stepped(states, _Step.of(active, one, at), start, most)
         active = [still for still in active if still.last > at]
     rows = [row for row, _ in secret]
     found: dict[frozenset[Tuple], list[int]] = {}
@@ -148,17 +154,52 @@ def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int
     return _Watched(_Open.of(condition.terms, place), [_Counter.of(one) for one in condition.counts], min(places), max(places), role, bit)
 
 
+@dataclass(slots=True)
+class _Step:
+    """What one tuple decides: which of the open conditions it touches, which of them end, which stay open."""
+
+    one: int
+    touched: list[tuple[int, _Watched, bool]]
+    kept: list[int]
+    kept_after: list[int]
+
+    @classmethod
+    def of(cls, active: Sequence[_Watched], one: int, at: int) -> _Step:
+        touched = [(number, each, each.last == at) for number, each in enumerate(active) if each.speaks_of(one)]
+        kept = [number for number, each in enumerate(active) if each.last > at]
+        return cls(one, touched, kept, [place for place, number in enumerate(kept) if active[number].role == "after"])
+
+    def after(self, state: State, is_after: bool, there: bool) -> tuple[tuple[State, bool], int] | None:
+        """The state after the tuple, and the rows of the secret that it settles; None where a condition is broken."""
+        values = list(state)
+        bits = 0
+        for number, each, ends in self.touched:
+            now = values[number] = each.step(values[number], self.one, there)
+            if ends and each.role == "secret":
+                bits |= each.bit if each.ended(now) else 0
+            elif now == 0 or (ends and not each.ended(now)):
+                if each.role == "before":
+                    return None
+                is_after = is_after and each.role != "after"
+        left = [values[number] for number in self.kept]
+        if not is_after:
+            # What comes after is no more asked, so that more states are the same.
+            for place in self.kept_after:
+                left[place] = TRUE
+        return (tuple(left), is_after), bits
+
+
 def _stepped(
-    states: dict[tuple[State, bool], dict[int, int]], active: Sequence[_Watched], start: State, one: int, at: int, most: int
+    states: dict[tuple[State, bool], dict[int, int]], step: _Step, start: State, most: int
 ) -> dict[tuple[State, bool], dict[int, int]]:
     found: dict[tuple[State, bool], dict[int, int]] = {}
     size = 0
     for (state, is_after), counts in states.items():
         for there in (False, True):
-            step = _after(state + start, is_after, active, one, there, at)
-            if step is None:
+            following = step.after(state + start, is_after, there)
+            if following is None:
                 continue
-            key, bits = step
+            key, bits = following
             into = found.setdefault(key, {})
             size -= len(into)
             for secret, number in counts.items():
@@ -167,31 +208,6 @@ def _stepped(
         if size > most:
             raise TooManyStates
     return found
-
-
-def _after(
-    state: State, is_after: bool, active: Sequence[_Watched], one: int, there: bool, at: int
-) -> tuple[tuple[State, bool], int] | None:
-    """The state after a tuple, and the rows of the secret that it settles; None where a condition is broken."""
-    left: list[int | tuple[int, ...]] = []
-    bits = 0
-    for each, open_ in zip(active, state, strict=True):
-        now = each.step(open_, one, there)
-        ended = each.last == at
-        lost = now == 0 or (ended and not each.ended(now))
-        if lost and each.role == "before":
-            return None
-        if lost and each.role == "after":
-            is_after = False
-        if ended and each.role == "secret" and each.ended(now):
-            bits |= each.bit
-        if not ended:
-            left.append(now)
-    if not is_after:
-        # What comes after is no more asked, so that more states are the same.
-        kept = [each for each in active if each.last > at]
-        left = [TRUE if each.role == "after" else now for each, now in zip(kept, left, strict=True)]
-    return (tuple(left), is_after), bits
 
 
 def ordered(tuples: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
