@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.definitions.asking import answer_with
 from tacit.definitions.registry import MICRODATA, OF_WORLDS, define
 from tacit.engines.open import open_engine
-from tacit.errors import PlanError, did_you_mean, raise_all
+from tacit.errors import InputError, PlanError, did_you_mean, raise_all
 from tacit.jobs import Job
 from tacit.model.verdict import Audience, Verdict
 from tacit.plan.load import not_built
@@ -169,5 +169,9 @@ def answer(check: Check, desk: Desk) -> Verdict:
         question = desk.source.question(check.releases[0])
         verdict = answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
     else:
-        verdict = definition.check(desk.question(check))
+        question = desk.question(check)
+        try:
+            verdict = definition.check(question)
+        except InputError as error:
+            raise error.at(desk.plan.mark(*check.path)) from None
     return replace(verdict, name=check.name, seconds=time.perf_counter() - begun)

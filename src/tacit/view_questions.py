@@ -60,7 +60,7 @@ class ViewQuestions:
             cases = tuple(self._cases(check, given, over))
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
-        bags = [name for name in (*given, *check.releases) if (one := self._view(name)) is not None and one.bag]
+        bags = [name for name in (*given, *check.releases) if self._is_bag(name)]
         assumed = (NO_OTHER_VIEW, *((AS_SETS,) if bags else ()), *no_nulls(self.plan.tables.values()), *untyped(self.readings.relations()))
         warnings = (f"{listed(bags)} would be published with duplicate rows: write SELECT DISTINCT, or publish {'it' if len(bags) == 1 else 'them'} as a set",) if bags else ()
         columns = self._secret_columns(str(check.secret))
@@ -189,9 +189,12 @@ class ViewQuestions:
         """The query of a view; None for a constraint."""
         if not isinstance(self.plan.releases[name], View):
             return None
-        reading = self.readings.view(name)
-        mark = self.plan.mark("releases", name, "query")
-        return exactly(reading, mark)
+        return exactly(self.readings.view(name), self.plan.mark("releases", name, "query"))
+
+    def _is_bag(self, name: str) -> bool:
+        """Would a view be published with duplicate rows?"""
+        exact = self.readings.view(name).exact if isinstance(self.plan.releases[name], View) else None
+        return exact is not None and exact.bag
 
     def _read_secret(self, name: str, text: str) -> Query:
         try:
@@ -279,7 +282,11 @@ class ViewQuestions:
     def _marked(self, given: Sequence[str], check: Check) -> Iterator[tuple[Dependency, Mark | None]]:
         written = {one.text: ("constraints", at) for at, text in enumerate(self.plan.constraints) for one in self._dependencies(text, "constraints", at)}
         for one in self.dependencies:
-            yield one, self.plan.mark(*written[one.text]) if one.text in written else self.plan.mark("tables")
+            if one.text in written:
+                yield one, self.plan.mark(*written[one.text])
+            else:
+                key = "key" if len(one.atoms) > 1 else "foreign-keys"
+                yield one, self.plan.mark("tables", one.atoms[0].relation, key)
         for name in (*given, *check.releases):
             for one in self._constraint(name):
                 yield one, self.plan.mark("releases", name, "constraint")
@@ -459,7 +466,7 @@ def possible_rows(relation: Relation) -> int | None:
 def exactly(reading: Reading, mark: Mark | None) -> Query:
     """The query itself; one that is not a union of conjunctive queries is refused."""
     if reading.exact is not None:
-        return reading.exact
+        return replace(reading.exact, bag=False)  # views and secrets are sets here
     first = reading.approximations[0]
     raise QueryError(
         f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} ({first.text}).",

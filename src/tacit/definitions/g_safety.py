@@ -15,6 +15,7 @@ from tacit.definitions.view_safety import (
     ViewSafety,
     counted,
     domains,
+    one_secret,
     open_names,
     pair_breach,
     shown_secret,
@@ -26,6 +27,7 @@ from tacit.definitions.view_safety import (
 from tacit.definitions.words import listed
 from tacit.worlds.over_domain import Databases
 from tacit.worlds.question import Over, SafetyCase
+from tacit.worlds.setting import Setting
 from tacit.worlds.solving import Deadline
 from tacit.worlds.unseen import chosen
 from tacit.worlds.worlds import Worlds
@@ -66,19 +68,26 @@ class GSafety(ViewSafety):
     def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
         if self.over != "instance":
             return self._over_databases(case, deadline)
+        outcome = None
         for setting, is_proved in chosen(case.setting, fresh):
-            found = Worlds(setting)
-            out = found.ruled_out(deadline)
-            if out is not None:
+            outcome = self._over_values(case, setting, is_proved, deadline)
+            if outcome.status == "breached":
                 break
+        assert outcome is not None
+        return outcome
+
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+        """The answer where open columns have so many unseen values."""
+        found = Worlds(setting)
+        out = found.ruled_out(deadline)
         measured: dict[str, Any] = {"worlds_equal": out is None, **counted(found)}
         if setting.fresh:
             measured["fresh"] = setting.fresh
-        if out is None:
-            if is_proved:
-                return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
-            return unseen(case, setting, open_names(setting), measured)
-        return self._ruled_out(case, found, out, measured, is_proved, deadline)
+        if out is not None:
+            return self._ruled_out(case, found, out, measured, is_proved, deadline)
+        if is_proved:
+            return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
+        return unseen(case, setting, open_names(setting), measured)
 
     def _ruled_out(
         self, case: SafetyCase, found: Worlds, out: frozenset[int], measured: Mapping[str, Any], is_proved: bool, deadline: Deadline
@@ -91,9 +100,7 @@ class GSafety(ViewSafety):
         if found.secret_of(out) == secret:
             differing = found.other_secret(secret, deadline)
             if differing is None and is_proved:
-                because = "the databases that are possible change, and in all of them the secret is the same"
-                story = f"What is out already fixes the answer of {setting.secret.name}: there is nothing left to protect."
-                return Outcome("holds", "one-secret", because, measured=measured, story=story, vacuous=True, case=case)
+                return one_secret(case, measured)
             if differing is None:
                 return unseen(case, setting, open_names(setting), measured)
             other = differing

@@ -106,7 +106,9 @@ class ViewSafety(Definition):
             ) from None
         # What follows from what is out rules out nothing: that proves it over any domain, and says why.
         if outcome.status == "undecided" or outcome.kind == "worlds-equal":
-            return self._derived(case, outcome.measured) or outcome
+            outcome = self._derived(case, outcome.measured) or outcome
+        if outcome.status == "undecided" and (how := fixed(case.setting)) is not None:
+            return one_secret(case, outcome.measured, how)
         return outcome
 
     @abstractmethod
@@ -169,9 +171,7 @@ class ViewSafety(Definition):
         return ()
 
 
-SMALLER = (
-    "Close columns with domains:, publish a column's values with dictionary:, or ask about fewer tables."
-)
+SMALLER = "List the values of columns with domains:, say with dictionary: that they are known, or ask about fewer tables."
 
 
 def derived(setting: Setting) -> list[str] | None:
@@ -190,6 +190,18 @@ def derived(setting: Setting) -> list[str] | None:
     return found
 
 
+def fixed(setting: Setting) -> str | None:
+    """How the secret itself can be computed from what is out, or None where that was not found."""
+    how = rewriting(setting.secret, [seen.query for seen in setting.published], setting.dependencies, setting.relations)
+    return None if how is None else str(how)
+
+
+def one_secret(case: SafetyCase, measured: Mapping[str, Any], how: str | None = None) -> Outcome:
+    """What is out fixes the secret, so that nothing more can be learned."""
+    because = "what is out already fixes the secret, so there is nothing left to protect"
+    return Outcome("holds", "one-secret", because, {"rewriting": [how]} if how else {}, measured=measured, story=f"{how}." if how else None, vacuous=True, case=case)
+
+
 def undecided(code: str, text: str, case: SafetyCase, measured: Mapping[str, Any] | None = None) -> Outcome:
     """A case that was not decided, with what was tried."""
     return Outcome("undecided", code, text, measured=measured or {}, case=case)
@@ -200,8 +212,7 @@ def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], meas
     many = plural("unseen value", setting.fresh)
     text = (
         f"It holds for up to {many} in {listed(open_columns)}; with more it may not. "
-        f"Close {'this column' if len(open_columns) == 1 else 'these columns'} with domains:, publish the values with dictionary:, "
-        f"or look further with fresh: {setting.fresh + 2}."
+        f"List the values with domains:, say with dictionary: that they are known, or look further with fresh: {setting.fresh + 2}."
     )
     return undecided("unseen-values", text, case, measured)
 

@@ -116,7 +116,7 @@ class _Generator:
         rest = [at for at in range(wide) if at not in places]
         many = len(found.rows) * prod(len(columns[at]) for at in rest)
         if many + len(self.store.facts) > MOST_TUPLES:
-            raise TooMany(f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; {MOST_TUPLES:,} are looked at")
+            raise TooMany(f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; up to {MOST_TUPLES:,} can be looked at")
         return list(self._product([values for values, _ in found.rows], places, rest, name))
 
     def _product(self, found: list[Tuple], places: list[int], rest: list[int], name: str) -> Iterator[Tuple]:
