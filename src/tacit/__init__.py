@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from tacit.api import check_all as check_all
     from tacit.api import load as load
     from tacit.api import perfect_privacy as perfect_privacy
+    from tacit.api import view_safety as view_safety
     from tacit.assess import Assessment as Assessment
     from tacit.definitions.alpha_k import AlphaK as AlphaK
     from tacit.definitions.c_k_safety import CKSafety as CKSafety
     from tacit.definitions.dissimilarity import Dissimilarity as Dissimilarity
+    from tacit.definitions.e_safety import ESafety as ESafety
     from tacit.definitions.eps_m import EpsM as EpsM
+    from tacit.definitions.g_safety import GSafety as GSafety
     from tacit.definitions.k_anonymity import KAnonymity as KAnonymity
     from tacit.definitions.k_e import KE as KE
     from tacit.definitions.l_diversity import LDiversity as LDiversity
@@ -55,8 +58,11 @@ HOMES = {
     "check_all": "tacit.api",
     "load": "tacit.api",
     "perfect_privacy": "tacit.api",
+    "view_safety": "tacit.api",
     "LoadedPlan": "tacit.api",
     "Assessment": "tacit.assess",
+    "GSafety": "tacit.definitions.g_safety",
+    "ESafety": "tacit.definitions.e_safety",
     "KAnonymity": "tacit.definitions.k_anonymity",
     "LDiversity": "tacit.definitions.l_diversity",
     "AlphaK": "tacit.definitions.alpha_k",

@@ -255,6 +255,55 @@ def perfect_privacy(
     return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
 
 
+def view_safety(
+    *,
+    secret: str,
+    new: str | Sequence[str],
+    published: Sequence[str] = (),
+    tables: Mapping[str, Any],
+    constraints: Sequence[str] = (),
+    dictionary: Sequence[str] = (),
+    over: str = "instance",
+    fresh: int | None = None,
+    seconds: float = 60,
+) -> Assessment:
+    """What do new views disclose about a secret, given those that are out? g-safety, then e-safety.
+
+    Queries are SQL or Datalog. A constraint among `new` or `published` is written with `->`. `tables` describes the tables
+    as a plan does: columns, rows, key, domains, nullable.
+
+    >>> import tacit
+    >>> found = tacit.view_safety(
+    ...     secret="S(r) :- RP(r, 'p1')", new="N(r, c) :- RS(r, c)", published=["V(r) :- RS(r, c)"],
+    ...     tables={"RS": {"columns": ["r", "c"], "rows": [["r1", "c1"], ["r2", "c2"]], "domains": {"c": ["c1", "c2"]}},
+    ...             "RP": {"columns": ["r", "p"], "rows": [["r1", "p1"]], "domains": {"p": ["p1"]}}},
+    ...     constraints=["RP[r] in RS[r]"])
+    >>> [(verdict.check, verdict.status) for verdict in found]
+    [('g-safety', 'breached'), ('e-safety', 'holds')]
+    """
+    from tacit.plan.document import parse
+    from tacit.plan.load import read_plan
+
+    names = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
+    shown = {
+        (what if len(texts) == 1 else f"{what} {number}"): {"constraint" if is_constraint(text) else "query": text}
+        for what, texts in names.items() for number, text in enumerate(texts, 1)
+    }  # fmt: skip
+    asks = {"secret": "secret", "releases": [name for name in shown if name.startswith("new")], "over": over, "seconds": seconds}
+    plan = {
+        "version": 1, "tables": {name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)} for name, one in tables.items()},
+        "constraints": list(constraints), "secrets": {"secret": secret}, "releases": shown,
+        "published": [name for name in shown if name.startswith("published")], "dictionary": list(dictionary),
+        "checks": [{"g-safety": asks}, {"e-safety": asks}], **({} if fresh is None else {"fresh": fresh}),
+    }  # fmt: skip
+    return assess(read_plan(parse(json.dumps(plan, default=str), "view_safety"), Path(".")))
+
+
+def is_constraint(text: str) -> bool:
+    """Is a text a constraint, and not a query?"""
+    return "->" in text and ":-" not in text
+
+
 def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     """Tables as a plan writes them: a list of columns, or keys such as columns, key, domains and nullable."""
     from tacit.plan.document import Faults, parse, plain_values

@@ -27,10 +27,13 @@ from tacit.definitions.view_safety import (
 from tacit.definitions.words import listed
 from tacit.worlds.over_domain import Databases
 from tacit.worlds.question import Over, SafetyCase
+from tacit.worlds.replay import fits, is_ruled_out
 from tacit.worlds.setting import Setting
 from tacit.worlds.solving import Deadline
 from tacit.worlds.unseen import chosen
 from tacit.worlds.worlds import Worlds
+
+REPLAYED = 60  # a world of up to so many rows is checked once more the plain way before it is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,8 @@ def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozense
     """A world that was possible and no longer is; `other` is one with another secret, perhaps the same."""
     setting = found.setting
     world, data = found.facts(out), setting.instance
+    if len(world) <= REPLAYED and not (fits(setting, world) and is_ruled_out(setting, world)):
+        raise AssertionError(f"the world that was found is none, or is not ruled out: {listed([str(one) for one in world])}")
     personal = world_json(world, data, setting.relations)
     personal["secret_in_world"] = [list(row) for row in found.rows(found.secret_of(out))]
     news = listed(case.new)

@@ -11,7 +11,7 @@ from tacit.errors import Mark, ParameterError, PlanError
 from tacit.model.release import Release
 from tacit.model.schema import Table
 from tacit.plan.checks import read_check
-from tacit.plan.document import Faults, plain_values, read_document
+from tacit.plan.document import Document, Faults, plain_values, read_document
 from tacit.plan.keys import PlanKeys, Read, read_keys
 from tacit.plan.plan import Check, Plan, Role
 from tacit.plan.references import LEDGER, References, check_names
@@ -33,11 +33,14 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     Traceback (most recent call last):
     tacit.errors.PlanError: no/such/plan.yaml: there is no plan 'no/such/plan.yaml'. Run `tacit demo` for an example, `tacit init DATA` to get one for your table, or give the path of yours.
     """
-    document = read_document(path)
+    return read_plan(read_document(path), Path(path).parent, need_checks=need_checks)
+
+
+def read_plan(document: Document, folder: Path, *, need_checks: bool = False) -> Plan:
+    """A plan from its document, wherever that came from; paths in it are relative to the folder."""
     faults = Faults(document)
     read = read_keys(plain_values(document, faults), faults)
     keys = read.keys
-    folder = Path(path).parent
 
     tables = _section(
         "table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()}
@@ -63,7 +66,7 @@ def load_plan(path: str | Path = "tacit.yaml", *, need_checks: bool = False) -> 
     faults.raise_all()
 
     return Plan(
-        file=str(path),
+        file=document.file,
         folder=folder,
         mark=document.mark,
         source=keys.source,

@@ -7,11 +7,13 @@ by another one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
 
-from tacit.queries.dependency import Dependency
+from tacit.queries.dependency import Alternative, Dependency
 from tacit.queries.query import Conjunctive, Constant, Variable
+from tacit.worlds.formula import Condition
 from tacit.worlds.grounding import answers, grounded
 from tacit.worlds.matching import Matches, Store, TooMany, Tuple, matches
 from tacit.worlds.setting import Seen, Setting
@@ -88,21 +90,11 @@ class _Generator:
         ]  # fmt: skip
         allowed: set[Tuple] = set()
         for one in dependency.alternatives:
-            found = matches(one.atoms, one.comparisons, frozenset(common), self.store) if self._closed(one, where) else None
-            if found is None:
+            if not _is_closed(one):
                 return (), {()}
+            found = matches(one.atoms, one.comparisons, frozenset(common), self.store)
             allowed.update(found.values(common, self.universe.numbering))
         return tuple(where[variable] for variable in common), allowed
-
-    @staticmethod
-    def _closed(alternative: object, where: Mapping[Variable, int]) -> bool:
-        """Are all compared variables among those of its atoms?"""
-        from tacit.queries.dependency import Alternative
-
-        assert isinstance(alternative, Alternative)
-        bound = {term for atom in alternative.atoms for term in atom.terms}
-        sides = [term for one in alternative.comparisons for term in (one.left, one.right)]
-        return all(isinstance(term, Constant) or term in bound for term in sides)
 
     def _rows(self, name: str, bounds: list[Bound]) -> list[Tuple]:
         """The combinations that all bounds allow, with anything that a column may hold where no bound speaks."""
@@ -120,8 +112,6 @@ class _Generator:
         return list(self._product([values for values, _ in found.rows], places, rest, name))
 
     def _product(self, found: list[Tuple], places: list[int], rest: list[int], name: str) -> Iterator[Tuple]:
-        from itertools import product
-
         order = [*places, *rest]
         back = [order.index(at) for at in range(len(order))]
         free = list(product(*(self.universe.columns[name, at] for at in rest)))
@@ -129,6 +119,13 @@ class _Generator:
             for more in free:
                 both = values + more
                 yield tuple([both[at] for at in back])
+
+
+def _is_closed(alternative: Alternative) -> bool:
+    """Are all compared variables among those of its atoms?"""
+    bound = {term for atom in alternative.atoms for term in atom.terms}
+    sides = [term for one in alternative.comparisons for term in (one.left, one.right)]
+    return all(isinstance(term, Constant) or term in bound for term in sides)
 
 
 def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allowed: set[Tuple]) -> tuple[list[int], Matches]:
@@ -165,10 +162,8 @@ def _filtered(generator: _Generator) -> Store:
         store = kept
 
 
-def _refutes(condition: object) -> bool:
-    from tacit.worlds.formula import Condition
-
-    assert isinstance(condition, Condition)
+def _refutes(condition: Condition) -> bool:
+    """Does a condition on a single tuple leave no way to have it?"""
     possible_counts = [one for one in condition.counts if len(one.members) >= one.low]
     return len(condition.terms) == 1 and len(condition.terms[0]) == 1 and condition.terms[0][0] < 0 and not possible_counts
 
@@ -179,8 +174,6 @@ def _alone(generator: _Generator, store: Store) -> Iterator[int]:
         rows = {store.numbering.row(row) for row in seen.rows}
         single = tuple(part for part in seen.query.parts if len(part.atoms) == 1)
         if single:
-            from dataclasses import replace
-
             for row, ways in answers(replace(seen.query, parts=single), store).items():
                 if row not in rows:
                     yield from (way[0] for way in ways)

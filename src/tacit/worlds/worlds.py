@@ -8,12 +8,13 @@ from functools import cached_property
 
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
+from tacit.queries.query import Query
 from tacit.worlds.counting import Part, split
 from tacit.worlds.formula import Condition, Impossible, Propagation, Term, parts
 from tacit.worlds.grounding import Answers, answered, answers, grounded, left_of
 from tacit.worlds.matching import Store, Tuple
 from tacit.worlds.possible import possible
-from tacit.worlds.setting import Seen, Setting
+from tacit.worlds.setting import Row, Seen, Setting
 from tacit.worlds.solving import Deadline, find
 from tacit.worlds.universe import Universe, universe_of
 
@@ -71,9 +72,9 @@ BASES = Bases()
 def _key(setting: Setting) -> object:
     """What a grounding depends on: everything that is known, and the values that the rest brings in."""
     values = universe_of(setting)
-    plain = tuple(sorted((place, tuple(map(str, values.numbering.plain(numbers)))) for place, numbers in values.columns.items()))
+    plain = tuple(sorted((place, tuple(map(repr, values.numbering.plain(numbers)))) for place, numbers in values.columns.items()))
     relations = tuple(
-        (one.name, one.columns, one.nullable, tuple(sorted((name, tuple(map(str, domain))) for name, domain in one.domains.items())))
+        (one.name, one.columns, one.nullable, tuple(sorted((name, tuple(map(repr, domain))) for name, domain in one.domains.items())))
         for one in setting.relations.values()
     )
     return relations, setting.dependencies, setting.published, plain
@@ -233,11 +234,9 @@ def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[
     return found
 
 
-def answer(query: object, setting: Setting) -> frozenset[tuple[object, ...]]:
+def answer(query: Query, setting: Setting) -> frozenset[Row]:
     """The rows of a query on the data."""
-    from tacit.queries.query import Query
-
-    assert isinstance(query, Query) and setting.instance is not None
+    assert setting.instance is not None
     only = Setting(setting.relations, (), (), (Seen(query, frozenset()),), query, instance=setting.instance)
     universe = universe_of(only)
     store = Store(universe.numbering)
