@@ -29,7 +29,7 @@ TIERS: tuple[frozenset[str], ...] = (
     frozenset({"repairs", "utility", "ledger"}),
     frozenset(
         {
-            "plan", "attacks", "anonymization", "source", "readings", "view_questions", "declared_distances", "explained_worlds", "assess", "api", "starter", "demo", "report", "server", "web", "cli",
+            "plan", "attacks", "anonymization", "source", "readings", "view_data", "view_questions", "declared_distances", "explained_worlds", "assess", "api", "starter", "demo", "report", "server", "web", "cli",
             "__init__", "__main__",
         }
     ),

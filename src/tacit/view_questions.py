@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tacit.definitions.words import listed
-from tacit.errors import DataError, EngineError, InputError, PlanError, QueryError, TacitError
-from tacit.files import csv_shape, read_rows
+from tacit.errors import DataError, InputError, PlanError, QueryError, TacitError
 from tacit.model.release import Constraint, View
-from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
+from tacit.queries.comparisons import order_key
 from tacit.queries.dependencies import inclusion, keys_of, read_constraint
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
 from tacit.queries.families import doubtful
-from tacit.queries.kinds import Clash, fitted
 from tacit.queries.parameters import bound, parameters, places
 from tacit.queries.query import Atom, Comparison, Conjunctive, Query, Relation, Variable
 from tacit.queries.reading import Reading
 from tacit.queries.termination import refuse_endless
 from tacit.readings import Readings, no_nulls, untyped
-from tacit.worlds.possible import MOST_TUPLES
+from tacit.view_data import ViewData, violated
 from tacit.worlds.question import SafetyCase, SafetyQuestion
-from tacit.worlds.setting import Row, Seen, Setting
+from tacit.worlds.setting import Seen, Setting
 from tacit.worlds.universe import UNSEEN, unbounded
 from tacit.worlds.worlds import answer, violations
 
@@ -49,8 +48,7 @@ class ViewQuestions:
     def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine]) -> None:
         self.plan = plan
         self.readings = readings
-        self._engine = engine
-        self._rows: dict[str, tuple[Fact, ...] | None] = {}
+        self.data = ViewData(plan, readings, engine)
 
     def question(self, check: Check) -> SafetyQuestion:
         """The question that a check asks."""
@@ -155,7 +153,7 @@ class ViewQuestions:
         assert query is not None and isinstance(release, View)
         if release.answer is None or over != "instance":
             return self._answered(query, setting, over)
-        rows = self._answer_file(release, query)
+        rows = self.data.answer(release, query)
         if setting.instance is not None and (found := answer(query, setting)) != rows:
             strange = sorted(map(str, found ^ rows))[0]
             raise DataError(
@@ -164,24 +162,9 @@ class ViewQuestions:
             )  # fmt: skip
         return Seen(query, rows)
 
-    def _answer_file(self, release: View, query: Query) -> frozenset[Row]:
-        assert release.answer is not None
-        path, relations = self.plan.folder / release.answer, self.readings.relations()
-        shape = csv_shape(path, release.answer)
-        wide = len(query.parts[0].head) if query.parts else len(shape.header)
-        if len(shape.header) != wide and wide:
-            raise DataError(
-                f"{release.answer} has {len(shape.header)} columns, and {release.name!r} has {wide}.",
-                hint="Write a header and one line per row of the view.", mark=self.plan.mark("releases", release.name, "answer"),
-            )  # fmt: skip
-        kinds = [head_kind(query, at, relations) for at in range(wide)]
-        found = []
-        for line, cells in read_rows(path, release.answer)[1:]:
-            try:
-                found.append(tuple(fitted(cell, kind)[1] if cell != "" else None for cell, kind in zip(cells, kinds, strict=False)))
-            except Clash as clash:
-                raise DataError(f"{release.answer}, line {line}: {clash}.", hint="Write a value of the column's type.") from None
-        return frozenset(found) if wide else frozenset({()} if found else ())
+    def _has_answer(self, name: str) -> bool:
+        release = self.plan.releases[name]
+        return isinstance(release, View) and release.answer is not None
 
     # -- queries and constraints ------------------------------------------------------------------------
 
@@ -270,9 +253,9 @@ class ViewQuestions:
             self._check_closed(mentioned, over)
             return None
         names = [name for name in (*given, *check.releases) if self._view(name) is not None]
-        if all(self._is_empty(self.plan.tables[name]) for name in mentioned) and all(self._has_answer(name) for name in names):
+        if all(self.data.is_empty(self.plan.tables[name]) for name in mentioned) and all(self._has_answer(name) for name in names):
             return None  # only answers are known
-        facts = frozenset(fact for name in mentioned for fact in self._facts(name))
+        facts = frozenset(fact for name in mentioned for fact in self.data.facts(name))
         setting = Setting(self.readings.relations(), (), (), (), EMPTY, instance=facts)
         for dependency, mark in self._marked(given, check):
             if set(dependency.relations()) <= set(mentioned) and (broken := violations(dependency, setting)):
@@ -290,60 +273,6 @@ class ViewQuestions:
         for name in (*given, *check.releases):
             for one in self._constraint(name):
                 yield one, self.plan.mark("releases", name, "constraint")
-
-    def _has_answer(self, name: str) -> bool:
-        release = self.plan.releases[name]
-        return isinstance(release, View) and release.answer is not None
-
-    def _is_empty(self, table: Table) -> bool:
-        """Are only its columns known?"""
-        return table.rows is None and self.plan.source == "." and bool(table.columns) and not self.readings.has_file(table)
-
-    def _facts(self, name: str) -> tuple[Fact, ...]:
-        """The rows of a table, each once, checked against its domains."""
-        if name not in self._rows:
-            table, relation = self.plan.tables[name], self.readings.relations()[name]
-            rows = table.rows if table.rows is not None else self._loaded(table, relation)
-            order = [list(table.columns).index(column) for column in relation.columns] if table.rows is not None else None
-            fitted_rows = [plain(row if order is None else [row[at] for at in order], relation) for row in rows]
-            self._check_values(relation, fitted_rows)
-            self._rows[name] = tuple(Fact(name, row) for row in dict.fromkeys(fitted_rows))
-        found = self._rows[name]
-        assert found is not None
-        return found
-
-    def _loaded(self, table: Table, relation: Relation) -> list[tuple[Any, ...]]:
-        from tacit.engines import shapes
-
-        engine = self._engine()
-        try:
-            engine.attach(table)
-        except (DataError, EngineError) as error:
-            raise error.at(self.plan.mark("tables", table.name)) from None
-        many = engine.value(shapes.row_count(table.name))
-        if many > MOST_TUPLES:
-            raise DataError(
-                f"table {table.name!r} has {many:,} rows, and view safety looks at up to {MOST_TUPLES:,} possible rows.",
-                hint="Ask about a part of it, or ask perfect-privacy, which needs no rows.", mark=self.plan.mark("tables", table.name),
-            )  # fmt: skip
-        return list(engine.rows(shapes.distinct_rows(table.name, relation.columns)))
-
-    def _check_values(self, relation: Relation, rows: Sequence[Row]) -> None:
-        """Every value is one of its column's domain, and is there unless the column is nullable."""
-        domains = {at: set(relation.domains[name]) for at, name in enumerate(relation.columns) if name in relation.domains}
-        for number, row in enumerate(rows, 1):
-            for at, value in enumerate(row):
-                column = relation.columns[at]
-                if value is None and column not in relation.nullable:
-                    raise DataError(
-                        f"row {number} of table {relation.name!r} has no {column}.",
-                        hint=f"Fill it in, or say nullable: [{column}].", mark=self.plan.mark("tables", relation.name),
-                    )  # fmt: skip
-                if at in domains and value is not None and value not in domains[at]:
-                    raise DataError(
-                        f"row {number} of table {relation.name!r} has {value!r} in {column}, which its domain does not have.",
-                        hint="Add the value to the domain, or correct the row.", mark=self.plan.mark("tables", relation.name, "domains", column),
-                    )  # fmt: skip
 
     def _check_closed(self, mentioned: Sequence[str], over: str) -> None:
         if over != "domain":
@@ -374,8 +303,8 @@ class ViewQuestions:
                 is_open = is_open or domain is None
                 facts = instance if instance is not None else frozenset(self._known_rows(table))
                 values |= dict.fromkeys(domain or sorted({fact.values[at] for fact in facts if fact.relation == table and fact.values[at] is not None}, key=repr))
-            new = UNSEEN + "0" if all(isinstance(value, str) for value in values) else 0
-            found[name] = [*values, *([new] if is_open else [])]
+            table, column = columns[0]
+            found[name] = [*values, *([beyond(list(values), relations[table].kinds.get(column))] if is_open else [])]
         many = list(product(*found.values()))
         if len(many) > MOST_CASES:
             raise InputError(
@@ -384,7 +313,7 @@ class ViewQuestions:
         return [dict(zip(found, values, strict=True)) for values in many]
 
     def _known_rows(self, table: str) -> tuple[Fact, ...]:
-        return () if self._is_empty(self.plan.tables[table]) else self._facts(table)
+        return () if self.data.is_empty(self.plan.tables[table]) else self.data.facts(table)
 
     def _places(self, text: str, name: str) -> dict[str, list[tuple[str, str]]]:
         try:
@@ -432,6 +361,20 @@ class ViewQuestions:
         refuse_endless(setting.all_dependencies(), setting.relations, closed)
 
 
+def beyond(values: Sequence[Any], kind: str | None) -> Any:
+    """A value that is none of some values of a column.
+
+    >>> beyond(["p1", "p2"], "text"), beyond([1, 7], "integer"), beyond([], "integer")
+    ('_fresh0', 8, 0)
+    """
+    if not values:
+        return {"integer": 0, "decimal": 0, "date": dt.date(1777, 7, 7), "timestamp": dt.datetime(1777, 7, 7)}.get(kind or "", f"{UNSEEN}0")
+    last = max(values, key=order_key)
+    if isinstance(last, str):
+        return next(name for at in count() if (name := f"{UNSEEN}{at}") not in values)
+    return last + (dt.timedelta(days=1) if isinstance(last, dt.date) else 1)
+
+
 def tables_of(queries: Sequence[Query], dictionary: Sequence[str]) -> list[str]:
     """The tables that queries and dictionaries speak of."""
     names = [atom.relation for query in queries for part in query.parts for atom in part.atoms]
@@ -472,37 +415,6 @@ def exactly(reading: Reading, mark: Mark | None) -> Query:
         f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} ({first.text}).",
         code=first.code, hint="Use joins, constants, =, !=, UNION; ask perfect-privacy about the rest.", mark=mark,
     )  # fmt: skip
-
-
-def violated(dependency: Dependency, broken: Sequence[Sequence[Fact]], mark: Mark | None) -> DataError:
-    """The data do not satisfy a constraint: which rows."""
-    rows = [listed([str(fact) for fact in facts]) or "there is no such row" for facts in broken[:3]]
-    more = " and more" if len(broken) > 3 else ""
-    return DataError(
-        f"the data violate {dependency.text!r}: {'; '.join(rows)}{more}.", hint="Correct the rows, or the constraint.", mark=mark
-    )
-
-
-def plain(row: Sequence[Any], relation: Relation) -> Row:
-    """A row with each value as its column's type has it."""
-    found = []
-    for column, value in zip(relation.columns, row, strict=True):
-        try:
-            fits, fit = fitted(value, relation.kinds.get(column))
-        except Clash as clash:
-            raise DataError(f"table {relation.name!r}: {clash}, and column {column} is {relation.kinds.get(column)}.") from None
-        found.append(fit if fits else value)
-    return tuple(found)
-
-
-def head_kind(query: Query, at: int, relations: Mapping[str, Relation]) -> str | None:
-    """The type of a column of a view, where a table's column tells."""
-    for part in query.parts:
-        for atom in part.atoms:
-            for column, term in zip(relations[atom.relation].columns, atom.terms, strict=True):
-                if term == part.head[at] and isinstance(term, Variable):
-                    return relations[atom.relation].kinds.get(column)
-    return None
 
 
 def _compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Comparison], str]]:

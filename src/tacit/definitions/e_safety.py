@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from tacit.definitions.base import Place
 from tacit.definitions.view_safety import (
+    COUNTED_PARTS,
     MOST_UNSEEN,
     SECONDS,
     UNSEEN_VALUES,
@@ -268,6 +269,8 @@ def of_part(secret: frozenset[Tuple], part: Part) -> frozenset[Tuple]:
 
 def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where every part could be counted."""
+    if len(found.parts) > COUNTED_PARTS:
+        return {}
     every = [tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10) for part in found.parts]
     known = [one for one in every if one is not None]
     if len(known) < len(every):

@@ -24,7 +24,7 @@ from tacit.worlds.universe import unbounded
 from tacit.worlds.worlds import NoWorld, Worlds
 
 SECONDS = 60
-COUNTED_STATES = 20_000  # worlds are counted along the way where that is cheap
+COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
 MOST_UNSEEN = 3  # over all databases: domains with up to so many values beyond the constants
 CONSTRAINTS_KNOWN = Assumption("constraints-known", "everybody knows the constraints, keys and domains", "yes")
 UNSEEN_VALUES = Assumption(
@@ -306,7 +306,7 @@ def open_names(setting: Setting) -> list[str]:
 
 def counted(found: Worlds) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where they are cheap to have."""
-    if any(len(part.tuples) > ENUMERATED - 4 for part in found.parts):
+    if len(found.parts) > COUNTED_PARTS or any(len(part.tuples) > ENUMERATED - 4 for part in found.parts):
         return {}
     tallies = [tally(part, most_states=COUNTED_STATES) for part in found.parts]
     known = [one for one in tallies if one is not None]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.queries.facts import Fact
-from tacit.queries.query import Constant, Query, Variable
+from tacit.queries.query import Constant, Query
 from tacit.worlds.counting import ENUMERATED, any_of, chunks, held
 from tacit.worlds.formula import Condition, Count, Impossible, Propagation, Term, parts
 from tacit.worlds.grounding import Answers, answers, grounded
@@ -254,10 +254,16 @@ def interchangeable(setting: Setting, universe: Universe) -> list[list[int]]:
     for value, places in sorted(where.items()):
         if value not in named and value != 0:
             groups.setdefault(frozenset(places), []).append(value)
-    ordered = {term for query in setting.queries() for part in query.parts for one in part.comparisons if one.operator != "!=" for term in (one.left, one.right)}
-    ordered |= {term for one in setting.all_dependencies() for comparison in one.comparisons if comparison.operator != "!=" for term in (comparison.left, comparison.right)}
     # Where < is used values are told apart by their order.
-    return [] if any(isinstance(term, Variable | Constant) for term in ordered) else [values for values in groups.values() if len(values) > 1]
+    return [] if has_order(setting) else [values for values in groups.values() if len(values) > 1]
+
+
+def has_order(setting: Setting) -> bool:
+    """Does anything compare by < or <=?"""
+    compared = [one for query in setting.queries() for part in query.parts for one in part.comparisons]
+    for dependency in setting.all_dependencies():
+        compared += [*dependency.comparisons, *(one for way in dependency.alternatives for one in way.comparisons)]
+    return any(one.operator != "!=" for one in compared)
 
 
 def _constants(setting: Setting) -> Iterator[Any]:
