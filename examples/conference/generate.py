@@ -37,7 +37,7 @@ VIEWS = {
     "active": "V(r) :- RP(r, p)",
     "rs": "V(r, c) :- RS(r, c)",
     "sp": "V(c, p) :- SP(c, p)",
-    "serving": "V(r) :- RP(r, p), RS(r, c), SP(c, p)",
+    "at-home": "V(r) :- RP(r, p), RS(r, c), SP(c, p)",
     "second": "V(r) :- RP(r, p), SP('c2', p)",
     "shared": "V(p, q) :- RP(r, p), RP(r, q), p != q",
     "program": "V(p, q) :- NEXT(p, q)",
@@ -132,7 +132,7 @@ def conference(
     first = [mine[0] for mine in handles.values()]
     secret = "; ".join(f"S(r) :- RP(r, '{p}')" for p in (first if kind in ("groups", "program") else first[:1]))
     published, new = {
-        "whole": (("who", "subcommittees", "papers", "active"), ("serving",) if safe else ("rs", "sp")),
+        "whole": (("who", "subcommittees", "papers", "active"), ("at-home",) if safe else ("rs", "sp")),
         "separate": (("rs", "sp"), ("second",)),
         "groups": (("rs", "sp"), ("shared",)),
         "program": (("rs", "sp", "program"), ("neighbours",)),

@@ -283,8 +283,11 @@ def view_safety(
     """
     from tacit.plan.document import parse
     from tacit.plan.load import read_plan
+    from tacit.queries.dependencies import is_constraint
 
     names = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
+    if not names["new"] or not all(isinstance(text, str) and text.strip() for text in (secret, *names["new"], *names["published"])):
+        raise ParameterError("a secret and at least one new view are needed, each a query.", parameter="new", hint="Give SQL or Datalog.")
     shown = {
         (what if len(texts) == 1 else f"{what} {number}"): {"constraint" if is_constraint(text) else "query": text}
         for what, texts in names.items() for number, text in enumerate(texts, 1)
@@ -297,11 +300,6 @@ def view_safety(
         "checks": [{"g-safety": asks}, {"e-safety": asks}], **({} if fresh is None else {"fresh": fresh}),
     }  # fmt: skip
     return assess(read_plan(parse(json.dumps(plan, default=str), "view_safety"), Path(".")))
-
-
-def is_constraint(text: str) -> bool:
-    """Is a text a constraint, and not a query?"""
-    return "->" in text and ":-" not in text
 
 
 def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:

@@ -74,7 +74,7 @@ class ExplainedWorlds:
             "check": self.check,
             "status": self.verdict.status,
             "case": {
-                "number": self.number, "of": self.cases, "who": list(self.case.who), "given": list(self.case.given), "new": list(self.case.new),
+                "number": str(self.number), "of": str(self.cases), "who": list(self.case.who), "given": list(self.case.given), "new": list(self.case.new),
                 **({"parameters": as_json(self.case.values)} if owner and self.case.values else {}),
             },
         }  # fmt: skip

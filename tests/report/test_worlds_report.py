@@ -271,7 +271,7 @@ def test_numbers_that_fit_in_no_float_are_drawn() -> None:
 def test_a_holds_verdict_without_numbers_is_still_told() -> None:
     verdict = Verdict(
         check="g-safety", label="g-safety", subject={"secret": "s", "release": "v"}, status="holds", because="nothing new is published",
-        evidence=Certificate("nothing-new"), vacuous=True,
+        evidence=Certificate("one-secret"), vacuous=True,
     )  # fmt: skip
     assert "g-safety of s   nothing new is published" in printed(Assessment("p", (verdict,)))
     assert "nothing to protect or nothing released" in Page(render(Assessment("p", (verdict,)), "shared")).text

@@ -67,7 +67,7 @@ class ESafety(ViewSafety):
         measured="any change of the odds between two secrets",
         risks=("singling out", "linkability", "inference"),
         disclosures=("identity", "attribute", "membership"),
-        composes=True,
+        composes=False,
     )
 
     def __post_init__(self) -> None:
@@ -179,7 +179,9 @@ class ESafety(ViewSafety):
                 after = after * prod(second for _, second in rest) << found.free
             multiplicities.append((each, before, after))
         more = totals(found, {id(each.part): each for each in (*known, one)}) if whole else {}
-        return self._secrets(case, found, multiplicities, _settled_rows(one), {**measured, **more})
+        rows = [_settled_rows(each) for each in (one, *known)]
+        gone, kept = ([row for pair in rows for row in pair[at]] for at in (0, 1))
+        return self._secrets(case, found, multiplicities, (gone, kept), {**measured, **more})
 
     def _secrets(
         self, case: SafetyCase, found: Worlds, secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]],
@@ -201,7 +203,7 @@ class ESafety(ViewSafety):
         because = (
             f"a secret that was plausible no longer is after {listed(case.new)}" if died else f"the odds between two secrets change with {listed(case.new)}"
         )
-        assumptions = (UNSEEN_VALUES,) if setting.fresh else ()
+        assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
         return Outcome("breached", "secrets", because, facts, personal, measured, story, case=case, assumptions=assumptions)
 
     # -- over a domain, on every database ----------------------------------------------------------------
@@ -315,7 +317,7 @@ def few(rows: Sequence[tuple[Any, ...]], most: int = 6) -> list[str]:
 def odds_story(secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds) -> str:
     """How the odds of two secrets move."""
     (one, before, after), (two, before_two, after_two) = secrets
-    names = [shown_secret(found.rows(one)), shown_secret(found.rows(two))]
+    names = [shown_secret(found.rows(each), found.setting.secret) for each in (one, two)]
     return (
         f"Before, {names[0]} was the answer of {found.setting.secret.name} in {many(before)} and {names[1]} in {many(before_two)}. "
         f"Now {number(after)} and {number(after_two)} are left: the odds are no longer the same."
@@ -344,8 +346,11 @@ def moved_breach(case: SafetyCase, found: Databases, instance: frozenset[int], s
     plain = found.store.numbering.plain
     shown = [{"rows": [list(plain(row)) for row in secret], "before": before, "after": after} for secret, before, after in secrets]
     data = found.facts(instance)
-    facts = {"instance": world_json(data, None, found.setting.relations)["world"], "secrets": shown}
-    names = [shown_secret([plain(row) for row in secret]) for secret, _, _ in secrets]
+    facts = {
+        "instance": world_json(data, None, found.setting.relations)["world"], "secrets": shown,
+        "multiplicities": [{"before": before, "after": after} for _, before, after in secrets],
+    }  # fmt: skip
+    names = [shown_secret([plain(row) for row in secret], found.setting.secret) for secret, _, _ in secrets]
     (_, before, after), (_, before_two, after_two) = secrets
     story = (
         f"If the database were {listed([str(one) for one in data]) or 'without any row'}: of those that look the same {many(before)} {'has' if before == 1 else 'have'} "

@@ -119,7 +119,7 @@ class GSafety(ViewSafety):
             searched = max(searched, found.undetermined)
             if not found.universe.open:
                 because = "on no database over these domains does it rule out a database with another secret"
-                return Outcome("holds", "no-counterexample", because, {"tuples": searched}, measured={"worlds_equal": False}, case=case)
+                return Outcome("holds", "no-counterexample", because, {"tuples": searched}, case=case)
         return undecided(
             "every-database",
             f"No database with up to {MOST_UNSEEN} values beyond the constants is a counterexample, and {listed(case.new)} could not be "
@@ -146,12 +146,12 @@ def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozense
     if data is not None:
         personal["secret"] = [list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))]
     if other is out:
-        story.append(f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)))}.")
+        story.append(f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)), setting.secret)}.")
     else:
         personal["other_secret"] = [list(row) for row in found.rows(found.secret_of(other))]
         story.append(
-            f"Other secrets are plausible, such as {shown_secret(found.rows(found.secret_of(other)))}: whoever thought that database likely thinks differently of them now."
+            f"Other secrets are plausible, such as {shown_secret(found.rows(found.secret_of(other)), setting.secret)}: whoever thought that database likely thinks differently of them now."
         )
-    assumptions = (UNSEEN_VALUES,) if setting.fresh else ()
+    assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
     because = f"a database that was possible no longer is after {news}"
     return Outcome("breached", "world", because, {"rows": len(world)}, personal, measured, " ".join(story), case=case, assumptions=assumptions)

@@ -13,6 +13,7 @@ from typing import Any
 from tacit.definitions.replay_background import CHECKS, replay_background
 from tacit.definitions.replay_beliefs import replay_beliefs
 from tacit.definitions.replay_neighbours import RECOUNTS, replay_neighbours
+from tacit.errors import ParameterError
 from tacit.model.verdict import Verdict
 
 Row = Mapping[str, Any]
@@ -42,6 +43,10 @@ def replay(
     True
     """
     released = list(rows)
+    if "secret" in verdict.subject:
+        raise ParameterError(
+            f"{verdict.check} is not about released rows.", parameter="verdict", hint="Its evidence was replayed before it was shown."
+        )
     if verdict.check in ("semantic", "rho1-rho2"):
         return replay_beliefs(verdict, released, quasi, person)
     if verdict.check in CHECKS:

@@ -12,7 +12,7 @@ from tacit.definitions.words import listed, plural
 from tacit.errors import DataError, ParameterError
 from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
 from tacit.queries.facts import Fact
-from tacit.queries.query import Relations
+from tacit.queries.query import Query, Relations
 from tacit.queries.rewriting import implied, rewriting
 from tacit.worlds.counting import ENUMERATED, plausible, tally, worlds
 from tacit.worlds.matching import TooMany
@@ -21,16 +21,21 @@ from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
 from tacit.worlds.setting import Setting
 from tacit.worlds.solving import Deadline, OutOfTime
 from tacit.worlds.universe import unbounded
+from tacit.worlds.unseen import enough
 from tacit.worlds.worlds import NoWorld, Worlds
 
 SECONDS = 60
 COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
+MOST_HINTED = 40  # unseen values that are worth trying
 MOST_UNSEEN = 3  # over all databases: domains with up to so many values beyond the constants
 CONSTRAINTS_KNOWN = Assumption("constraints-known", "everybody knows the constraints, keys and domains", "yes")
 UNSEEN_VALUES = Assumption(
     "unseen-values", "columns without a domain have the values that are seen and as many others as `fresh` says", "no"
 )
 SCOPES: Mapping[Over, Scope] = {"instance": "this data", "domain": "this domain", "all": "schema"}
+
+
+Derivations = dict[tuple[tuple[str, ...], ...], list[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,10 @@ class ViewSafety(Definition):
     def check(self, question: SafetyQuestion, *, sensitive: str | None = None) -> Verdict:
         """Judge every case; one that is breached decides, else one that is undecided."""
         deadline = Deadline(float(self.seconds))
+        known: Derivations = {}
         outcomes: list[Outcome] = []
         for case in question.cases:
-            outcome = self._judged(case, question, deadline)
+            outcome = self._judged(case, question, deadline, known)
             outcomes.append(outcome)
             if outcome.status == "breached":
                 break
@@ -90,23 +96,24 @@ class ViewSafety(Definition):
         worst = min(outcomes, key=lambda one: (order.index(one.status), one.vacuous))
         return self._verdict(question, worst, outcomes)
 
-    def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline) -> Outcome:
-        if not case.new:
-            return Outcome("holds", "nothing-new", "nothing new is published", measured={"worlds_equal": True}, vacuous=True, case=case)
+    def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations) -> Outcome:
+        # What follows from what is out rules out nothing. That is asked first where worlds cannot prove it.
+        beyond = self.over != "instance" or (case.setting.instance is not None and bool(unbounded(case.setting)))
+        if beyond and (outcome := self._derived(case, {}, known)) is not None:
+            return outcome
         try:
             outcome = self._settled(case) or self._decided(case, question.fresh, deadline)
         except TooMany as error:
             outcome = undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
         except OutOfTime:
-            outcome = undecided("time", f"{self.seconds} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
+            outcome = undecided("time", f"{float(self.seconds):g} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
         except NoWorld:
             raise DataError(
                 f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
                 hint="Correct the answer files, the constraints or the domains.",
             ) from None
-        # What follows from what is out rules out nothing: that proves it over any domain, and says why.
         if outcome.status == "undecided" or outcome.kind == "worlds-equal":
-            outcome = self._derived(case, outcome.measured) or outcome
+            outcome = self._derived(case, outcome.measured, known) or outcome
         if outcome.status == "undecided" and (how := fixed(case.setting)) is not None:
             return one_secret(case, outcome.measured, how)
         return outcome
@@ -120,9 +127,12 @@ class ViewSafety(Definition):
         return None
 
     @staticmethod
-    def _derived(case: SafetyCase, measured: Mapping[str, Any]) -> Outcome | None:
-        """It holds where everything new can be computed from what is out."""
-        found = derived(case.setting)
+    def _derived(case: SafetyCase, measured: Mapping[str, Any], known: Derivations) -> Outcome | None:
+        """It holds where everything new can be computed from what is out; cases with other secrets need not ask again."""
+        key = case.who, case.given, case.new
+        if key not in known:
+            known[key] = derived(case.setting)
+        found = known[key]
         if found is None:
             return None
         because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
@@ -141,6 +151,8 @@ class ViewSafety(Definition):
             if case and case.values:
                 # A parameter's value may come from the data, and so may what was found for it.
                 facts, personal = {}, {**facts, **personal}
+            if worst.status == "holds" and len(question.cases) > 1:
+                personal = {}  # it holds for all of them, so none is named
             facts |= {"new": list(case.new) if case else [], **({"cases": len(question.cases)} if len(question.cases) > 1 else {})}
             evidence = (Witness if worst.status == "breached" else Certificate)(worst.kind, facts, personal)
         names = list(question.releases)
@@ -157,7 +169,7 @@ class ViewSafety(Definition):
             certainty="exact",
             scope=SCOPES[self.over],
             protects=f"the answer of {question.secret}",
-            against=against(case, question, self.over),
+            against=against([case] if case and worst.status != "holds" else question.cases),
             measure=self.measure,
             assumptions=(CONSTRAINTS_KNOWN, *self._assumed(), *worst.assumptions, *question.assumptions),
             measured=worst.measured,
@@ -209,10 +221,11 @@ def undecided(code: str, text: str, case: SafetyCase, measured: Mapping[str, Any
 
 def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]) -> Outcome:
     """It holds as far as was looked, and nothing proves that this was far enough."""
-    many = plural("unseen value", setting.fresh)
+    needed = enough(setting)
+    further = f"fresh: {setting.fresh + 2}" if needed is None or needed > MOST_HINTED else f"fresh: {needed}, which is proved to be enough for g-safety"
     text = (
-        f"It holds for up to {many} in {listed(open_columns)}; with more it may not. "
-        f"List the values with domains:, say with dictionary: that they are known, or look further with fresh: {setting.fresh + 2}."
+        f"It holds for up to {plural('unseen value', setting.fresh)} in {listed(open_columns)}; with more it may not. "
+        f"List the values with domains:, say with dictionary: that they are known, or look further with {further}."
     )
     return undecided("unseen-values", text, case, measured)
 
@@ -220,12 +233,14 @@ def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], meas
 # -- words --------------------------------------------------------------------------------------------
 
 
-def against(case: SafetyCase | None, question: SafetyQuestion, over: Over) -> str:
-    """Who the adversary is."""
-    who = f"{listed(case.who)} together" if case and len(case.who) > 1 else (case.who[0] if case and case.who else "anyone")
-    given = case.given if case else question.given
-    seen = f"saw {listed(given)} and " if given else ""
-    return f"{who} who {seen}knew the constraints"
+def against(cases: Sequence[SafetyCase]) -> str:
+    """Who the adversary is; where several are asked about, each of them."""
+    found = {case.who: case.given for case in cases}
+    told = []
+    for who, given in found.items():
+        name = f"{listed(who)} together" if len(who) > 1 else (who[0] if who else "anyone")
+        told.append(f"{name} who {f'saw {listed(given)} and ' if given else ''}knew the constraints")
+    return "; ".join(told)
 
 
 def values_of(case: SafetyCase | None) -> dict[str, Any]:
@@ -250,13 +265,17 @@ def shown_row(row: Sequence[Any]) -> str:
     return f"({', '.join(map(str, row))})" if row else "yes"
 
 
-def shown_secret(rows: Iterable[Sequence[Any]]) -> str:
-    """The answer of a secret as a set.
+def shown_secret(rows: Iterable[Sequence[Any]], secret: Query) -> str:
+    """The answer of a secret as a set, or yes or no.
 
-    >>> shown_secret([("r2",), ("r1",)]), shown_secret([])
-    ('{r1, r2}', 'the empty answer')
+    >>> from tacit.queries.query import Conjunctive, Variable
+    >>> query = Query("S", (Conjunctive((Variable("x"),), ()),))
+    >>> shown_secret([("r2",), ("r1",)], query), shown_secret([], query), shown_secret([], Query("S", (Conjunctive((), ()),)))
+    ('{r1, r2}', 'the empty answer', 'no')
     """
     found = sorted(map(shown_row, rows))
+    if secret.parts and not secret.parts[0].head:
+        return "yes" if found else "no"
     return f"{{{', '.join(found)}}}" if found else "the empty answer"
 
 
@@ -327,7 +346,7 @@ def pair_breach(case: SafetyCase, found: Databases, instance: frozenset[int], wo
     shown = listed([str(one) for one in data]) or "no row at all"
     story = (
         f"If the database were {shown}, one that {told(found.facts(world), data)} would look the same in what is out, and {listed(case.new)} "
-        f"would rule it out. The answer of {found.setting.secret.name} is {shown_secret(secrets[0])} there, and {shown_secret(secrets[1])} in the other."
+        f"would rule it out. The answer of {found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, and {shown_secret(secrets[1], found.setting.secret)} in the other."
     )
     because = f"on some database {listed(case.new)} would rule out one with another secret"
     return Outcome("breached", "world", because, facts, measured={"worlds_equal": False}, story=story, case=case)

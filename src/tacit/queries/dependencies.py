@@ -58,6 +58,15 @@ def read_constraint(text: str, relations: Relations, *, file: str = "constraint"
     return tuple(_written(where, relations))
 
 
+def is_constraint(text: str) -> bool:
+    """Is a text a constraint, and not a query?
+
+    >>> is_constraint("R(x) -> T(x)"), is_constraint("R[a] in T[a]"), is_constraint("V(x) :- R(x)"), is_constraint("SELECT a FROM r")
+    (True, True, False, False)
+    """
+    return any(pattern.fullmatch(text) for pattern in (INCLUSION, FUNCTIONAL, CARDINALITY)) or ("->" in text and ":-" not in text)
+
+
 # -- as written ---------------------------------------------------------------------------------------
 
 

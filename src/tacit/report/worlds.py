@@ -68,7 +68,7 @@ def title(verdict: Verdict, owner: bool = False) -> str:
         return queries.title(verdict)
     rest = verdict.label.removeprefix(verdict.check)
     values = ", ".join(f"${name} = {text_row([value])[0]}" for name, value in parameters(verdict).items()) if owner else ""
-    who = verdict.against.partition(" who ")[0]
+    who = listed([one.partition(" who ")[0] for one in verdict.against.split("; ")])
     against = f" against {who}" if who not in ("", "anyone") else ""
     return f"{verdict.check} of {verdict.subject['secret']}{f' for {values}' if values else ''}{rest}{against}"
 

@@ -11,7 +11,7 @@ from tacit.queries.facts import Fact
 from tacit.queries.query import Query
 from tacit.worlds.counting import Part, split
 from tacit.worlds.formula import Condition, Impossible, Propagation, Term, parts
-from tacit.worlds.grounding import Answers, answered, answers, grounded, left_of
+from tacit.worlds.grounding import answered, answers, grounded, left_of
 from tacit.worlds.matching import Store, Tuple
 from tacit.worlds.possible import possible
 from tacit.worlds.setting import Row, Seen, Setting
@@ -33,7 +33,8 @@ class Base:
     universe: Universe
     store: Store
     known: Propagation
-    answers: dict[str, Answers] = field(default_factory=dict)
+    after: dict[object, list[Condition]] = field(default_factory=dict)
+    ruled_out: dict[object, frozenset[int] | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, setting: Setting) -> Base:
@@ -88,10 +89,13 @@ class Worlds:
         self.base = bases.of(setting)
         self.store = self.base.store
         self._propagation = self.base.known
+        self._new = setting.new, setting.new_dependencies, setting.instance
         try:
-            self.after = self._simplified(self._after_conditions())
+            if self._new not in self.base.after:
+                self.base.after[self._new] = self._simplified(self._after_conditions())
         except Impossible:
             raise NoWorld from None
+        self.after = self.base.after[self._new]
 
     def _after_conditions(self) -> Iterable[Condition]:
         for dependency in self.setting.new_dependencies:
@@ -142,8 +146,10 @@ class Worlds:
     # -- questions -------------------------------------------------------------------------------------
 
     def ruled_out(self, deadline: Deadline) -> frozenset[int] | None:
-        """A world before that is none after, or None where all stay."""
-        return self.breaking(self.after, deadline) if self.after else None
+        """A world before that is none after, or None where all stay. It is the same for every secret."""
+        if self._new not in self.base.ruled_out:
+            self.base.ruled_out[self._new] = self.breaking(self.after, deadline) if self.after else None
+        return self.base.ruled_out[self._new]
 
     def other_secret(self, than: frozenset[Tuple], deadline: Deadline) -> frozenset[int] | None:
         """A world before in which the secret is another one, or None."""
