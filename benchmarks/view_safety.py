@@ -1,0 +1,228 @@
+"""View safety: conferences of 1,000 to 20,000 possible rows, exact counting, and a second question about the same views.
+
+    python -m benchmarks.view_safety growth [FILE.svg] | counting | again | one NAME SIZE
+
+CPU seconds of one check in a process of its own, from the tables to the verdict. The peer is the plain way: one call of the
+solver with everything that is known, stopped after ten seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+from examples.conference.generate import Conference, conference
+
+from tacit.definitions.e_safety import ESafety
+from tacit.definitions.g_safety import GSafety
+from tacit.model.verdict import Verdict
+from tacit.queries.read import read
+from tacit.worlds.question import SafetyCase, SafetyQuestion
+from tacit.worlds.setting import Setting
+from tacit.worlds.solving import Deadline, OutOfTime, find
+from tacit.worlds.worlds import BASES, Worlds, answer
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 10.0  # seconds of the plain way
+GOALS = (1.0, 5.0, 30.0)
+REPEATS = (5, 3, 2)
+WHOLE = ((28, 30, 6), (68, 72, 12), (128, 142, 16))
+SEPARATE = ((40, 50, 2), (100, 120, 2), (200, 200, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A line of the picture: a definition, a conference, and the verdict it was made for."""
+
+    definition: type[GSafety] | type[ESafety]
+    sizes: Sequence[tuple[int, int, int]]
+    expected: tuple[str, str]
+    options: dict[str, Any]
+
+    def question(self, size: int) -> Conference:
+        """The conference of one size."""
+        return conference(*self.sizes[size], **self.options)
+
+
+KINDS = {
+    "g-safety, breached": Kind(GSafety, WHOLE, ("breached", "world"), {}),
+    "g-safety, holds": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True}),
+    "g-safety, breached, two reviewers each": Kind(GSafety, WHOLE, ("breached", "world"), {"counted": True}),
+    "g-safety, holds, two reviewers each": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True, "counted": True}),
+    "e-safety, a secret dies": Kind(ESafety, WHOLE, ("breached", "secrets"), {}),
+    "e-safety, holds by separation": Kind(ESafety, SEPARATE, ("holds", "separate"), {"kind": "separate", "counted": True}),
+}
+COUNTED = (  # groups of up to 22 free rows; and chains that are longer than any enumeration goes
+    ("groups", (16, 20, 4), 1.0),
+    ("groups", (40, 50, 10), 2.0),
+    ("program", (8, 60, 2), 1.0),
+    ("program", (8, 400, 2), 5.0),
+)
+
+
+def asked(made: Conference, setting: Setting) -> SafetyQuestion:
+    case = SafetyCase(setting, (), made.published, made.new)
+    return SafetyQuestion("reviewers", made.new, made.published, (case,), ("r",))
+
+
+def judged(kind: Kind, made: Conference, setting: Setting) -> Verdict:
+    verdict = kind.definition(seconds=600).check(asked(made, setting))
+    found = (verdict.status, getattr(verdict.evidence, "kind", ""))
+    require(found == kind.expected, f"{made.new}: {found}, not {kind.expected}")
+    return verdict
+
+
+def one(name: str, size: int) -> dict[str, Any]:
+    """One check with nothing known before, and its memory at most."""
+    kind = KINDS[name]
+    made = kind.question(size)
+    setting = made.setting()
+    seconds = least(lambda: judged(kind, made, setting), REPEATS[size], before=BASES.kept.clear)
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"name": name, "tuples": len(BASES.of(setting).store.facts), "seconds": seconds, "goal": GOALS[size], "megabytes": megabytes}
+
+
+def plain(name: str, size: int) -> dict[str, Any]:
+    """The same by one call of the solver."""
+    setting = KINDS[name].question(size).setting()
+    begun = time.process_time()
+    found = Worlds(setting)
+    try:
+        find(found.before, found.after, deadline=Deadline(PATIENCE), like=found.actual or frozenset())
+        ended = True
+    except OutOfTime:
+        ended = False
+    return {"seconds": time.process_time() - begun, "ended": ended}
+
+
+def growth() -> list[dict[str, Any]]:
+    """Every kind at every size, and the plain way for g-safety."""
+    rows = []
+    for name in KINDS:
+        for size in range(len(GOALS)):
+            row = alone("one", name, str(size))
+            if name.startswith("g-safety"):
+                row["peer"] = alone("plain", name, str(size))
+            rows.append(row)
+    return rows
+
+
+def counting() -> list[dict[str, Any]]:
+    """Odds that stay as they were, counted exactly."""
+    rows = []
+    for name, size, goal in COUNTED:
+        made = conference(*size, kind=name)
+        setting = made.setting()
+        kind = Kind(ESafety, (size,), ("holds", "odds-equal"), {})
+        seconds = least(lambda kind=kind, made=made, setting=setting: judged(kind, made, setting), 3, before=BASES.kept.clear)
+        parts = [len(part.tuples) for part in Worlds(setting).parts]
+        worlds = str(judged(kind, made, setting).measured["worlds_before"])
+        rows.append({"name": name, "free": sum(parts), "largest": max(parts), "seconds": seconds, "goal": goal, "worlds": len(worlds) - 1})
+    return rows
+
+
+def again() -> list[dict[str, Any]]:
+    """A first check, and then one more about the same published views: another new view, another secret."""
+    rows = []
+    kind = KINDS["g-safety, breached"]
+    made = kind.question(len(GOALS) - 1)
+    setting = made.setting()
+    first = least(lambda: judged(kind, made, setting), 2, before=BASES.kept.clear)
+    other_secret = replace(setting, secret=read("S(r) :- RP(r, 'p2')", setting.relations, name="secret").exact)
+    new = read("V(r) :- RS(r, 'c1')", setting.relations, name="new").exact
+    other_view = replace(setting, new=(replace(setting.new[0], query=new, rows=answer(new, setting)),))
+    for what, changed in (("another secret", other_secret), ("another view", other_view)):
+        seconds = least(lambda changed=changed: judged(kind, made, changed), 3)
+        rows.append({"name": what, "first": first, "seconds": seconds})
+    return rows
+
+
+def least(work: Callable[[], Any], repeats: int, before: Callable[[], None] = lambda: None) -> float:
+    """The least CPU time of a few runs; `before` is not counted."""
+    times = []
+    for _ in range(repeats):
+        before()
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+def alone(*arguments: str) -> Any:
+    """What a part of this module measures in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.view_safety", *arguments]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+
+
+# --- the picture --------------------------------------------------------------------------------------------
+
+
+def drawn(rows: Sequence[dict[str, Any]]) -> str:
+    """The growth as an SVG file: both axes logarithmic, a line per kind of question."""
+    from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SIZE, picture
+
+    names = list(KINDS)
+    colours = ("#9dbbdb", "#4a76a8", "#6bb5a8", "#0f766e", EXPOSED, MUTED)
+    steepest = max(exponents(rows).values())
+    slowest = max(rows, key=lambda row: row["seconds"])
+    title = f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no faster than n^{steepest:.1f}"
+    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12,
+            "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT}  # fmt: skip
+    across = {"field": "tuples", "type": "quantitative", "title": "possible rows",
+              "scale": {"type": "log", "domain": [900, 25_000]},
+              "axis": {"grid": False, "values": [1000, 2000, 5000, 10_000, 20_000], "format": ",d"}}  # fmt: skip
+    up = {"field": "seconds", "type": "quantitative", "title": "CPU seconds of one check, cold",
+          "scale": {"type": "log", "domain": [0.02, 40]},
+          "axis": {"values": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20], "format": "~g"}}  # fmt: skip
+    colour = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names, "range": list(colours)},
+              "legend": {"title": None, "orient": "right", "labelColor": INK,
+                         "labelFontSize": 13, "labelLimit": 280, "symbolSize": 120}}  # fmt: skip
+    shape = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": colour["legend"]}
+    spec = {
+        "title": {"text": title, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "offset": 14},
+        "width": 460, "height": 320, "padding": 16, "data": {"values": list(rows)},
+        "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2},
+        "encoding": {"x": across, "y": up, "color": colour, "shape": shape},
+        "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
+    }  # fmt: skip
+    told = "; ".join(f"{row['name']}, {row['tuples']:,} rows: {row['seconds']:.2f} s" for row in rows)
+    return picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+
+
+def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """How steep the line from the smallest to the largest size is when both axes are logarithmic."""
+    found = {}
+    for name in KINDS:
+        mine = [row for row in rows if row["name"] == name]
+        found[name] = log(mine[-1]["seconds"] / mine[0]["seconds"]) / log(mine[-1]["tuples"] / mine[0]["tuples"])
+    return found
+
+
+def require(holds: bool, message: str) -> None:
+    if not holds:
+        raise SystemExit(message)
+
+
+def main(what: str, *given: str) -> None:
+    if what in ("one", "plain"):
+        print(json.dumps({"one": one, "plain": plain}[what](given[0], int(given[1]))))
+        return
+    rows = {"growth": growth, "counting": counting, "again": again}[what]()
+    found: dict[str, Any] = {"rows": rows}
+    if what == "growth":
+        found["exponents"] = exponents(rows)
+        if given:
+            Path(given[0]).write_text(drawn(rows), "utf-8")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
