@@ -69,7 +69,7 @@ def test_columns_without_a_domain(tmp_path: Path) -> None:
             truth = larger.judge()
             assert g.status != "holds" or truth.gsafe, (case, g)
             assert e.status != "holds" or truth.esafe, (case, e)
-    assert all(found.get((check, word), 0) >= 10 for check in ("g-safety", "e-safety") for word in ("holds", "breached", "undecided")), found
+    assert all(found.get((check, word), 0) >= 3 for check in ("g-safety", "e-safety") for word in ("holds", "breached", "undecided")), found
 
 
 def wider(case: Case, more: int, most: int = 15) -> Case | None:

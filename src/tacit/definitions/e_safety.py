@@ -122,7 +122,7 @@ class ESafety(ViewSafety):
         left: list[Part] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
             if len(part.tuples) > ENUMERATED:
-                looked = self._looked(case, found, part, actual, measured, deadline)
+                looked = self._looked(case, found, part, actual, stays, measured, deadline)
                 if looked is True:
                     continue
                 if looked is not None:
@@ -145,16 +145,19 @@ class ESafety(ViewSafety):
         return Outcome("holds", "odds-equal", because, {"parts": len(mixed)}, measured={**measured, **totals(found, tallies)}, case=case)
 
     def _looked(
-        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], measured: Mapping[str, Any], deadline: Deadline
-    ) -> Outcome | Literal[True] | None:
-        """What solver calls tell of a part: a secret that dies, or True where it has one secret only; None where it must be counted."""
+        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], stays: frozenset[int], measured: Mapping[str, Any],
+        deadline: Deadline,
+    ) -> Outcome | Literal[True] | None:  # fmt: skip
+        """What can be of each row tells of a part: a secret that dies, or True where it has one secret only; None where it must be counted."""
         rows = dict(part.secret)
-        before = settled(part.before, rows, deadline)
-        if not before.possible.keys() & before.avoidable.keys():
+        after = settled([*part.before, *part.after], rows, deadline, stays)
+        still_open = after.possible.keys() & after.avoidable.keys()
+        # What is open after was open before, so only the other rows are asked about.
+        before = settled(part.before, {row: ways for row, ways in rows.items() if row not in still_open}, deadline, stays)
+        if not still_open and not before.possible.keys() & before.avoidable.keys():
             return True
-        after = settled([*part.before, *part.after], rows, deadline)
-        gone = [row for row in rows if row in before.possible and row not in after.possible]
-        kept = [row for row in rows if row in before.avoidable and row not in after.avoidable]
+        gone = [row for row in before.possible if row not in after.possible]
+        kept = [row for row in before.avoidable if row not in after.avoidable]
         if not gone and not kept:
             return None
         world = before.possible[gone[0]] if gone else before.avoidable[kept[0]]

@@ -70,11 +70,14 @@ class Tally:
         return min(found, key=lambda one: (self.secrets[one][1] > 0, len(one ^ actual), sorted(one)), default=None)
 
 
-def split(before: Sequence[Condition], after: Sequence[Condition], secret: Rows) -> list[Part]:
-    """The parts of a formula."""
-    groups = [list(one.tuples()) for one in (*before, *after)]
+def split(before: Sequence[Condition], after: Sequence[Condition], secret: Rows, connected: Mapping[int, int] | None = None) -> list[Part]:
+    """The parts of a formula. `connected` are the parts of `before`, where they are known already (see `parts`)."""
+    known = parts(one.tuples() for one in before) if connected is None else connected
+    groups = [list(one.tuples()) for one in after]
     groups += [[abs(literal) for way in ways for literal in way] for ways in secret.values()]
-    heads = parts(groups)
+    joined = parts([known.get(one, one) for one in group] for group in groups)
+    heads = {one: joined.get(head, head) for one, head in known.items()}
+    heads.update((one, joined[one]) for group in groups for one in group if one not in heads)
     members: dict[int, list[int]] = {}
     for one, head in sorted(heads.items()):
         members.setdefault(head, []).append(one)

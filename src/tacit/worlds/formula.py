@@ -70,11 +70,7 @@ class Propagation:
         """
         found = cls([])
         todo: list[Condition | None] = list(conditions)
-        where: dict[int, list[int]] = {}
-        for number, condition in enumerate(todo):
-            assert condition is not None
-            for one in set(condition.tuples()):
-                where.setdefault(one, []).append(number)
+        where: dict[int, list[int]] | None = None
         queue = list(range(len(todo)))
         waiting = set(queue)
         while queue:
@@ -89,8 +85,10 @@ class Propagation:
                 continue
             forced = _forced(left)
             todo[number] = None if forced and len(left.terms) == 1 and not left.counts else left
+            if forced and where is None:
+                where = _where(todo)  # only now: often nothing follows at once
             for literal in forced:
-                for other in found._fix(literal, where):
+                for other in found._fix(literal, where or {}):
                     if other not in waiting:
                         waiting.add(other)
                         queue.append(other)
@@ -156,6 +154,15 @@ class Propagation:
         if low == 0 and high >= len(members):
             return True
         return Count(tuple(members), low, min(high, len(members)))
+
+
+def _where(conditions: Sequence[Condition | None]) -> dict[int, list[int]]:
+    """The conditions that speak of each tuple."""
+    where: dict[int, list[int]] = {}
+    for number, condition in enumerate(conditions):
+        for one in set(condition.tuples()) if condition is not None else ():
+            where.setdefault(one, []).append(number)
+    return where
 
 
 def _forced(condition: Condition) -> list[int]:

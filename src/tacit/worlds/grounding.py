@@ -30,9 +30,10 @@ def grounded(dependency: Dependency, store: Store, relations: Relations) -> Iter
         found = [one[at] for one in satisfied]
         if any(one is True for one in found):
             continue
-        terms = [term for one in found if isinstance(one, _Ways) for term in one.terms]
-        counts = [one.count for one in found if isinstance(one, _Ways) and one.count is not None]
-        yield Condition((*negated(used), *dict.fromkeys(terms)), tuple(counts))
+        ways = [one for one in found if isinstance(one, _Ways)]
+        terms = ways[0].terms if len(ways) == 1 else tuple(dict.fromkeys(term for one in ways for term in one.terms))
+        counts = tuple(one.count for one in ways if one.count is not None)
+        yield Condition(negated(used) + terms, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,17 @@ def _alternatives(
 
 
 def _ways(alternative: Alternative, shared: tuple[Variable, ...], start: Matches, store: Store) -> dict[Tuple, _Ways]:
-    found: dict[Tuple, dict[Literals, None]] = {}
+    found: dict[Tuple, list[Literals]] = {}
     wide = len(shared)
-    for values, used in matches(alternative.atoms, alternative.comparisons, joined(alternative), store, start).rows:
-        found.setdefault(values[:wide], {}).setdefault(tuple(dict.fromkeys(used)))
+    rows = matches(alternative.atoms, alternative.comparisons, joined(alternative), store, start).rows
+    if len({atom.relation for atom in alternative.atoms}) == len(alternative.atoms):
+        # Tuples of different relations differ, and with the values they tell the match: nothing is found twice.
+        for values, used in rows:
+            found.setdefault(values[:wide], []).append(used)
+    else:
+        for values, used in rows:
+            found.setdefault(values[:wide], []).append(tuple(dict.fromkeys(used)))
+        found = {binding: list(dict.fromkeys(terms)) for binding, terms in found.items()}
     return {binding: _Ways(tuple(terms)) for binding, terms in found.items()}
 
 

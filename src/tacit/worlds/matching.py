@@ -30,6 +30,7 @@ class Store:
     numbers: dict[tuple[str, Tuple], int] = field(default_factory=dict)
     facts: list[tuple[str, Tuple]] = field(default_factory=list)
     _indexes: dict[tuple[str, Tuple], dict[Tuple, list[tuple[Tuple, int]]]] = field(default_factory=dict)
+    _missing: dict[tuple[str, int], bool] = field(default_factory=dict)
 
     def add(self, relation: str, rows: Iterable[Tuple]) -> None:
         """Make tuples possible."""
@@ -48,6 +49,13 @@ class Store:
                 index.setdefault(tuple([row[at] for at in positions]), []).append((row, self.numbers[relation, row]))
             self._indexes[relation, positions] = index
         return index
+
+    def has_missing(self, relation: str, at: int) -> bool:
+        """Is NULL possible in a column?"""
+        found = self._missing.get((relation, at))
+        if found is None:
+            found = self._missing[relation, at] = any(row[at] == MISSING for row in self.rows.get(relation, ()))
+        return found
 
 
 @dataclass(slots=True)
@@ -96,6 +104,31 @@ def matches(
     return found
 
 
+def seen_together(
+    atoms: Sequence[Atom], comparisons: Sequence[Comparison], known: frozenset[Variable], store: Store, wanted: Sequence[Variable]
+) -> set[Tuple]:
+    """The values that some variables have together in any match; the other values are forgotten as soon as they can be.
+
+    >>> x, y, z = map(Variable, "xyz")
+    >>> store = Store(Numbering())
+    >>> store.add("R", [(1, 2), (1, 3)])
+    >>> seen_together([Atom("R", (x, y)), Atom("R", (x, z))], [], frozenset(), store, [x])
+    {(1,)}
+    """
+    found = Matches((), [((), ())])
+    waiting, left = list(comparisons), list(atoms)
+    while left:
+        atom = max(left, key=lambda one: _bound(one, found.variables, store))
+        left.remove(atom)
+        found = _extended(found, atom, known, store)
+        found, waiting = _compared(found, waiting, store.numbering)
+        needed = {*wanted, *(term for one in left for term in one.terms), *(term for one in waiting for term in (one.left, one.right))}
+        kept = tuple(one for one in found.variables if one in needed)
+        if kept != found.variables:
+            found = Matches(kept, [(values, ()) for values in dict.fromkeys(found.values(kept, store.numbering))])
+    return set(found.values(wanted, store.numbering))
+
+
 def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[int, int]:
     """How many of its columns are fixed; of equally bound atoms the one with fewer tuples comes first."""
     fixed = sum(isinstance(term, Constant) or term in variables for term in atom.terms)
@@ -119,19 +152,30 @@ def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Sto
     index = store.having(atom.relation, tuple(at for at, _ in (*constants, *keys)))
     fixed = tuple(number for _, number in constants)
     places = [place for _, place in keys]
-    takes = list(new.values())
-    never_null = [at for variable, at in new.items() if variable in known]
+    never_null = [at for variable, at in new.items() if variable in known and store.has_missing(atom.relation, at)]
+    ends = _ends(index, same, never_null, list(new.values()))
     rows: list[Match] = []
     for values, used in found.rows:
-        for row, number in index.get(fixed + tuple([values[place] for place in places]), ()):
-            if same and any(row[at] != row[other] for at, other in same):
-                continue
-            if never_null and any(row[at] == MISSING for at in never_null):
-                continue
-            rows.append((values + tuple([row[at] for at in takes]), (*used, number)))
+        key = fixed + tuple([values[place] for place in places])
+        rows += [(values + more, (*used, number)) for more, number in ends.get(key, ())]
         if len(rows) > MOST_MATCHES:
             raise TooMany(f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of its query")
     return Matches((*found.variables, *new), rows)
+
+
+def _ends(
+    index: dict[Tuple, list[tuple[Tuple, int]]], same: Sequence[tuple[int, int]], never_null: Sequence[int], takes: Sequence[int]
+) -> dict[Tuple, list[tuple[Tuple, int]]]:
+    """What the tuples of an index add to a match: the values of its new variables."""
+    if not same and not never_null and not takes:
+        return {key: [((), number) for _, number in tuples] for key, tuples in index.items()}
+    return {
+        key: [
+            (tuple([row[at] for at in takes]), number) for row, number in tuples
+            if not any(row[at] != row[other] for at, other in same) and not any(row[at] == MISSING for at in never_null)
+        ]
+        for key, tuples in index.items()
+    }  # fmt: skip
 
 
 def _compared(
@@ -144,6 +188,9 @@ def _compared(
             later.append(one)
             continue
         sides = zip(found.values((one.left, one.right), numbering), found.rows, strict=True)
-        kept = [row for (left, right), row in sides if numbering.holds(one.operator, left, right)]
+        if one.operator == "!=":
+            kept = [row for (left, right), row in sides if left != right and left != MISSING and right != MISSING]
+        else:
+            kept = [row for (left, right), row in sides if numbering.holds(one.operator, left, right)]
         found = Matches(found.variables, kept)
     return found, later

@@ -60,8 +60,9 @@ class Databases:
     def __init__(self, setting: Setting, fresh: int = 0) -> None:
         self.setting = setting
         self.universe = universe_of(setting, fresh)
-        self.store = possible(setting, self.universe, ())
-        known = [one for dependency in setting.dependencies for one in grounded(dependency, self.store, setting.relations)]
+        found = possible(setting, self.universe, ())
+        self.store = found.store
+        known = [one for dependency in setting.dependencies for one in found.conditions(dependency, setting.relations)]
         try:
             self.known = Propagation.of(known)
         except Impossible:

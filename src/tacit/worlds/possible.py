@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 
-from tacit.queries.dependency import Alternative, Dependency
-from tacit.queries.query import Conjunctive, Constant, Variable
+from tacit.queries.dependency import Dependency
+from tacit.queries.query import Conjunctive, Constant, Relations, Variable
 from tacit.worlds.formula import Condition
 from tacit.worlds.grounding import answers, grounded
-from tacit.worlds.matching import Matches, Store, TooMany, Tuple, matches
+from tacit.worlds.matching import Matches, Store, TooMany, Tuple, seen_together
 from tacit.worlds.setting import Seen, Setting
 from tacit.worlds.universe import Universe, any_row
 
@@ -23,7 +23,20 @@ MOST_TUPLES = 200_000
 Bound = tuple[tuple[int, ...], set[Tuple]]  # positions, and what may stand there together
 
 
-def possible(setting: Setting, universe: Universe, seen: Iterable[Seen] | None = None) -> Store:
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """Possible tuples, and the conditions of the dependencies that were looked at to find them."""
+
+    store: Store
+    grounded: Mapping[Dependency, list[Condition]]
+
+    def conditions(self, dependency: Dependency, relations: Relations) -> Iterable[Condition]:
+        """A dependency as conditions on the possible tuples."""
+        found = self.grounded.get(dependency)
+        return grounded(dependency, self.store, relations) if found is None else found
+
+
+def possible(setting: Setting, universe: Universe, seen: Iterable[Seen] | None = None) -> Possible:
     """The tuples that may be there in a world; raises TooMany where they are too many to look at.
 
     `seen` are the answers that bound them: the published ones, unless others are given.
@@ -90,10 +103,9 @@ class _Generator:
         ]  # fmt: skip
         allowed: set[Tuple] = set()
         for one in dependency.alternatives:
-            if not _is_closed(one):
-                return (), {()}
-            found = matches(one.atoms, one.comparisons, frozenset(common), self.store)
-            allowed.update(found.values(common, self.universe.numbering))
+            # Comparisons with values that are only asked to exist are left out: more is allowed, and fewer pairs are looked at.
+            compared = [each for each in one.comparisons if all(isinstance(term, Constant) or term in common for term in (each.left, each.right))]
+            allowed |= seen_together(one.atoms, compared, frozenset(common), self.store, common)
         return tuple(where[variable] for variable in common), allowed
 
     def _rows(self, name: str, bounds: list[Bound]) -> list[Tuple]:
@@ -121,13 +133,6 @@ class _Generator:
                 yield tuple([both[at] for at in back])
 
 
-def _is_closed(alternative: Alternative) -> bool:
-    """Are all compared variables among those of its atoms?"""
-    bound = {term for atom in alternative.atoms for term in atom.terms}
-    sides = [term for one in alternative.comparisons for term in (one.left, one.right)]
-    return all(isinstance(term, Constant) or term in bound for term in sides)
-
-
 def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allowed: set[Tuple]) -> tuple[list[int], Matches]:
     """Partial rows with one more bound: a natural join."""
     common = [at for at in dict.fromkeys(positions) if at in places]
@@ -146,21 +151,27 @@ def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allow
     return [*places, *new], Matches((), rows)
 
 
-def _filtered(generator: _Generator) -> Store:
+def _filtered(generator: _Generator) -> Possible:
     """Without the tuples that a constraint or an answer on single rows rules out."""
-    setting, store = generator.setting, generator.store
+    setting = generator.setting
     single = [one for one in setting.dependencies if len(one.atoms) == 1]
+    # An answer rules out what it rules out whatever else is possible, and that is cheap to see: first.
+    store = _without(generator.store, set(_alone(generator, generator.store)))
     while True:
-        gone = set(_alone(generator, store))
-        for one in single:
-            gone.update(-condition.terms[0][0] for condition in grounded(one, store, setting.relations) if _refutes(condition))
+        found = {one: list(grounded(one, store, setting.relations)) for one in single}
+        gone = {-condition.terms[0][0] for conditions in found.values() for condition in conditions if _refutes(condition)}
         if not gone:
-            return store
-        kept = Store(store.numbering)
-        for name, rows in store.rows.items():
-            kept.add(name, [row for row in rows if store.numbers[name, row] not in gone])
-        store = kept
+            return Possible(store, found)
+        store = _without(store, gone)
 
+
+def _without(store: Store, gone: set[int]) -> Store:
+    if not gone:
+        return store
+    kept = Store(store.numbering)
+    for name, rows in store.rows.items():
+        kept.add(name, [row for row in rows if store.numbers[name, row] not in gone])
+    return kept
 
 def _refutes(condition: Condition) -> bool:
     """Does a condition on a single tuple leave no way to have it?"""

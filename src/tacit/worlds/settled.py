@@ -1,13 +1,14 @@
-"""Settled: which rows of the secret are possible, and which can be absent, in some worlds; a few solver calls for all rows."""
+"""Settled: which rows of the secret are possible, and which can be absent, in some worlds; each row from a known world on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.worlds.formula import Condition, Term
+from tacit.worlds.formula import Condition, Propagation, Term, negated
 from tacit.worlds.matching import Tuple
-from tacit.worlds.solving import Deadline, Model
+from tacit.worlds.nearby import Index, Nearby
+from tacit.worlds.solving import Deadline
 
 Rows = Mapping[Tuple, tuple[Term, ...]]
 
@@ -20,32 +21,25 @@ class Settled:
     avoidable: Mapping[Tuple, frozenset[int]]
 
 
-def settled(conditions: Sequence[Condition], rows: Rows, deadline: Deadline) -> Settled:
-    """What can be of each row, where all conditions hold.
+def settled(conditions: Sequence[Condition], rows: Rows, deadline: Deadline, world: frozenset[int]) -> Settled:
+    """What can be of each row, where all conditions hold; `world` is one where they do.
 
-    Every world that is found settles many rows; the next one is asked to settle one that is still open.
-
-    >>> found = settled([Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, Deadline(9))
+    >>> found = settled([Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, Deadline(9), frozenset({1}))
     >>> sorted(found.possible), sorted(found.avoidable)
     ([(0,), (1,)], [(1,)])
     """
+    known = Propagation.of(conditions)
+    around = Nearby(Index.of(known.conditions), world)
     possible: dict[Tuple, frozenset[int]] = {}
     avoidable: dict[Tuple, frozenset[int]] = {}
-    while True:
-        model = Model()
-        for condition in conditions:
-            model.require(condition)
-        there = {row: model.is_any(ways) for row, ways in rows.items()}
-        wanted = [there[row] for row in rows if row not in possible]
-        wanted += [there[row].negated() for row in rows if row not in avoidable]
-        if not wanted:
-            return Settled(possible, avoidable)
-        model.model.add_bool_or(wanted)
-        # As many open rows as the solver finds at once: fewer calls.
-        model.model.maximize(sum(wanted))
-        world = model.solved_soon(deadline)
-        if world is None:
-            return Settled(possible, avoidable)
-        for row, ways in rows.items():
-            is_there = any(all((literal > 0) == (abs(literal) in world) for literal in way) for way in ways)
-            (possible if is_there else avoidable).setdefault(row, world)
+    for row, ways in rows.items():
+        left, is_sure = known.left_of(ways)
+        is_there = is_sure or any(Condition((way,)).holds(world) for way in left)
+        (possible if is_there else avoidable)[row] = world
+        if is_sure or not left:
+            continue
+        against = [Condition(left)] if is_there else [Condition(negated(way)) for way in left]
+        other = around.breaking(against, deadline)
+        if other is not None:
+            (avoidable if is_there else possible)[row] = other
+    return Settled(possible, avoidable)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from tacit.worlds.formula import Condition, Count, Term
 from tacit.worlds.matching import Tuple
@@ -213,25 +214,43 @@ def _stepped(
 def ordered(tuples: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]:
     """An order in which few groups are open at a time: always the tuple that ends the most and begins the fewest."""
     of: dict[int, list[int]] = {one: [] for one in tuples}
-    left = []
-    for number, group in enumerate(groups):
-        members = set(group)
-        left.append(len(members))
-        for one in members:
+    members = [set(group) for group in groups]
+    left = [len(group) for group in members]
+    for number, group in enumerate(members):
+        for one in group:
             of[one].append(number)
+    # What a tuple would begin, less what it would end, kept up to date: looking at all of them anew takes the square of the time.
+    begins = {one: len(numbers) - sum(left[number] == 1 for number in numbers) for one, numbers in of.items()}
     begun = [False] * len(groups)
     order: list[int] = []
-    rest = dict.fromkeys(sorted(tuples, key=lambda one: (len(of[one]), one)))
-    near: dict[int, None] = {}
-    while rest:
-        choice = near or rest
-        one = min(choice, key=lambda each: (sum(not begun[number] for number in of[each]) - sum(left[number] == 1 for number in of[each]), len(of[each])))
+    rest = sorted(tuples, key=lambda one: (begins[one], len(of[one]), one), reverse=True)
+    near: list[tuple[int, int, int, int]] = []
+    reached: dict[int, int] = {}
+    done: set[int] = set()
+
+    def better(one: int) -> None:
+        begins[one] -= 1
+        if one not in done:
+            heappush(near, (begins[one], len(of[one]), reached.setdefault(one, len(reached)), one))
+
+    while len(order) < len(tuples):
+        if near:
+            score, _, _, one = heappop(near)
+            if one in done or score != begins[one]:
+                continue
+        else:
+            one = rest.pop()
+            if one in done:
+                continue
         order.append(one)
-        del rest[one]
-        near.pop(one, None)
+        done.add(one)
         for number in of[one]:
             left[number] -= 1
             if not begun[number]:
                 begun[number] = True
-                near.update((each, None) for each in set(groups[number]) if each in rest)
+                for each in members[number]:
+                    better(each)
+            if left[number] == 1:
+                for each in members[number] - done:
+                    better(each)
     return order

@@ -11,12 +11,15 @@ from tacit.queries.facts import Fact
 from tacit.queries.query import Query
 from tacit.worlds.counting import Part, split
 from tacit.worlds.formula import Condition, Impossible, Propagation, Term, parts
-from tacit.worlds.grounding import answered, answers, grounded, left_of
+from tacit.worlds.grounding import Answers, answered, answers, grounded, left_of
 from tacit.worlds.matching import Store, Tuple
+from tacit.worlds.nearby import Index, Nearby
 from tacit.worlds.possible import possible
 from tacit.worlds.setting import Row, Seen, Setting
 from tacit.worlds.solving import Deadline, find
 from tacit.worlds.universe import Universe, universe_of
+
+KEPT_ANSWERS = 8  # of a grounding
 
 
 class NoWorld(Exception):
@@ -35,13 +38,39 @@ class Base:
     known: Propagation
     after: dict[object, list[Condition]] = field(default_factory=dict)
     ruled_out: dict[object, frozenset[int] | None] = field(default_factory=dict)
+    _answers: dict[Query, Answers] = field(default_factory=dict)
+    _index: Index | None = None
+    _connected: dict[int, int] | None = None
+
+    def answers(self, query: Query) -> Answers:
+        """The rows that a query may have, with the ways to have them; the last few queries are kept."""
+        found = self._answers.pop(query, None)
+        self._answers[query] = found = answers(query, self.store) if found is None else found
+        while len(self._answers) > KEPT_ANSWERS:
+            del self._answers[next(iter(self._answers))]
+        return found
+
+    @property
+    def connected(self) -> dict[int, int]:
+        """Which tuples hang together by what is known."""
+        if self._connected is None:
+            self._connected = parts(one.tuples() for one in self.known.conditions)
+        return self._connected
+
+    @property
+    def index(self) -> Index:
+        """The conditions by the literals in them."""
+        if self._index is None:
+            self._index = Index.of(self.known.conditions)
+        return self._index
 
     @classmethod
     def of(cls, setting: Setting) -> Base:
         """Ground what is known; raises NoWorld, or TooMany."""
         universe = universe_of(setting)
-        store = possible(setting, universe)
-        conditions = [one for dependency in setting.dependencies for one in grounded(dependency, store, setting.relations)]
+        found = possible(setting, universe)
+        store = found.store
+        conditions = [one for dependency in setting.dependencies for one in found.conditions(dependency, setting.relations)]
         for seen in setting.published:
             conditions += answered(answers(seen.query, store), seen.rows, store)
         try:
@@ -89,6 +118,7 @@ class Worlds:
         self.base = bases.of(setting)
         self.store = self.base.store
         self._propagation = self.base.known
+        self._nearby: Nearby | None = None
         self._new = setting.new, setting.new_dependencies, setting.instance
         try:
             if self._new not in self.base.after:
@@ -101,7 +131,7 @@ class Worlds:
         for dependency in self.setting.new_dependencies:
             yield from grounded(dependency, self.store, self.setting.relations)
         for seen in self.setting.new:
-            yield from answered(answers(seen.query, self.store), seen.rows, self.store)
+            yield from answered(self.base.answers(seen.query), seen.rows, self.store)
 
     def _simplified(self, conditions: Iterable[Condition]) -> list[Condition]:
         found = (self._propagation.simplified(one) for one in conditions)
@@ -123,7 +153,7 @@ class Worlds:
 
     @cached_property
     def _secret(self) -> dict[Tuple, tuple[tuple[Term, ...], bool]]:
-        return left_of(answers(self.setting.secret, self.store), self._propagation)
+        return left_of(self.base.answers(self.setting.secret), self._propagation)
 
     @cached_property
     def secret(self) -> dict[Tuple, tuple[Term, ...]]:
@@ -165,38 +195,31 @@ class Worlds:
 
     def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
         """A world before in which one of some conditions is broken; only what hangs together with them is solved for."""
-        found = find(self._about(broken), broken, deadline=deadline, like=self.actual or frozenset())
-        return None if found is None else self._completed(found, broken, deadline)
+        return self._around(deadline).breaking(broken, deadline)
+
+    def _around(self, deadline: Deadline) -> Nearby:
+        if self._nearby is None:
+            known = self.actual
+            if known is None:
+                known = self.some((), deadline)
+                if known is None:
+                    raise NoWorld
+            self._nearby = Nearby(self.base.index, known)
+        return self._nearby
 
     def some(self, conditions: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
-        """A world before that satisfies more conditions, or None."""
+        """A world before that satisfies more conditions, or None; tuples that nothing speaks of are not there."""
         found = find([*self.before, *conditions], deadline=deadline, like=self.actual or frozenset())
-        return None if found is None else self._completed(found, [*self.before, *conditions], deadline)
-
-    def _about(self, conditions: Sequence[Condition]) -> list[Condition]:
-        """What is known of the tuples that conditions speak of, and of all that hang together with them."""
-        groups = [list(one.tuples()) for one in self.before]
-        heads = parts([*groups, *([one] for condition in conditions for one in condition.tuples())])
-        wanted = {heads[one] for condition in conditions for one in condition.tuples()}
-        return [condition for condition, group in zip(self.before, groups, strict=True) if heads[group[0]] in wanted]
-
-    def _completed(self, found: frozenset[int], asked: Sequence[Condition], deadline: Deadline) -> frozenset[int]:
-        """A whole world: what is fixed, what was found, and elsewhere the data, or any world where there are none."""
-        fixed = frozenset(one for one, there in self._propagation.fixed.items() if there)
-        spoken = {one for condition in (*self._about(asked), *asked) for one in condition.tuples()}
-        elsewhere = self.actual
-        if elsewhere is None:
-            rest = [condition for condition in self.before if not spoken.intersection(condition.tuples())]
-            elsewhere = (find(rest, deadline=deadline) or frozenset()) if rest else frozenset()
-        never = {one for one, there in self._propagation.fixed.items() if not there}
-        return fixed | found | (elsewhere - spoken - never)
+        if found is None:
+            return None
+        return found | {one for one, there in self._propagation.fixed.items() if there}
 
     # -- counting --------------------------------------------------------------------------------------
 
     @cached_property
     def parts(self) -> list[Part]:
         """What hangs together: before, after, and in the secret."""
-        return split(self.before, self.after, self.secret)
+        return split(self.before, self.after, self.secret, self.base.connected)
 
     @property
     def free(self) -> int:
