@@ -18,11 +18,11 @@ from tacit.worlds.listing import Listing, listing
 from tacit.worlds.matching import TooMany
 from tacit.worlds.question import SafetyCase, SafetyQuestion
 from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
 from tacit.worlds.templates import Templates, templates
 from tacit.worlds.universe import unbounded
 from tacit.worlds.unseen import chosen
-from tacit.worlds.worlds import NoWorld, Worlds
+from tacit.worlds.worlds import Worlds
 
 if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan

@@ -13,7 +13,7 @@ from tacit.model.schema import Table
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
 from tacit.queries.kinds import Clash, fitted
-from tacit.queries.query import Query, Relation, Variable
+from tacit.queries.query import Constant, Query, Relation, Variable
 from tacit.readings import Readings
 from tacit.worlds.possible import MOST_TUPLES
 from tacit.worlds.setting import Row
@@ -45,7 +45,7 @@ class ViewData:
             order = [list(table.columns).index(column) for column in relation.columns] if table.rows is not None else None
             fitted_rows = [plain(row if order is None else [row[at] for at in order], relation) for row in rows]
             self._check_values(relation, fitted_rows)
-            self._rows[name] = tuple(Fact(name, row) for row in dict.fromkeys(fitted_rows))
+            self._rows[name] = tuple(Fact(name, row) for row in {tuple(map(Constant, row)): row for row in fitted_rows}.values())
         return self._rows[name]
 
     def _loaded(self, table: Table, relation: Relation) -> list[tuple[Any, ...]]:
@@ -66,7 +66,7 @@ class ViewData:
 
     def _check_values(self, relation: Relation, rows: Sequence[Row]) -> None:
         """Every value is one of its column's domain, and is there unless the column is nullable."""
-        domains = {at: set(relation.domains[name]) for at, name in enumerate(relation.columns) if name in relation.domains}
+        domains = {at: set(map(Constant, relation.domains[name])) for at, name in enumerate(relation.columns) if name in relation.domains}
         for number, row in enumerate(rows, 1):
             for at, value in enumerate(row):
                 column = relation.columns[at]
@@ -75,7 +75,7 @@ class ViewData:
                         f"row {number} of table {relation.name!r} has no {column}.",
                         hint=f"Fill it in, or say nullable: [{column}].", mark=self.plan.mark("tables", relation.name),
                     )  # fmt: skip
-                if at in domains and value is not None and value not in domains[at]:
+                if at in domains and value is not None and Constant(value) not in domains[at]:
                     raise DataError(
                         f"row {number} of table {relation.name!r} has {value!r} in {column}, which its domain does not have.",
                         hint="Add the value to the domain, or correct the row.", mark=self.plan.mark("tables", relation.name, "domains", column),
@@ -95,6 +95,10 @@ class ViewData:
         kinds = [head_kind(query, at, relations) for at in range(wide)]
         found = []
         for line, cells in read_rows(path, release.answer)[1:]:
+            if len(cells) != len(shape.header):
+                raise DataError(
+                    f"{release.answer}, line {line}: {len(cells)} cells for {len(shape.header)} columns.", hint="Write one value per column; quote commas."
+                )
             try:
                 found.append(tuple(fitted(cell, kind)[1] if cell != "" else None for cell, kind in zip(cells, kinds, strict=False)))
             except Clash as clash:
@@ -119,7 +123,11 @@ def plain(row: Sequence[Any], relation: Relation) -> Row:
             fits, fit = fitted(value, relation.kinds.get(column))
         except Clash as clash:
             raise DataError(f"table {relation.name!r}: {clash}, and column {column} is {relation.kinds.get(column)}.") from None
-        found.append(fit if fits else value)
+        if not fits:
+            kind = relation.kinds.get(column)
+            hint = f"Put it in quotes: '{value}'." if kind == "text" else f"Write a value that is {kind}."
+            raise DataError(f"table {relation.name!r} has {value!r} in {column}, which is {kind}.", hint=hint)
+        found.append(fit)
     return tuple(found)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import count, product
+from itertools import count, islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +14,28 @@ from tacit.definitions.words import listed
 from tacit.errors import DataError, InputError, PlanError, QueryError, TacitError
 from tacit.model.release import Constraint, View
 from tacit.model.verdict import Assumption
-from tacit.queries.comparisons import order_key
 from tacit.queries.dependencies import inclusion, keys_of, read_constraint
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
 from tacit.queries.families import doubtful
 from tacit.queries.parameters import bound, parameters, places
-from tacit.queries.query import Atom, Comparison, Conjunctive, Query, Relation, Variable
+from tacit.queries.query import (
+    Atom,
+    Comparison,
+    Conjunctive,
+    Constant,
+    Query,
+    Relation,
+    Term,
+    Variable,
+)
 from tacit.queries.reading import Reading
 from tacit.queries.termination import refuse_endless
 from tacit.readings import Readings, no_nulls, untyped
 from tacit.view_data import ViewData, violated
 from tacit.worlds.question import SafetyCase, SafetyQuestion
 from tacit.worlds.setting import Seen, Setting
-from tacit.worlds.universe import UNSEEN, unbounded
+from tacit.worlds.universe import UNSEEN, unbounded, universe_of
 from tacit.worlds.worlds import answer, violations
 
 if TYPE_CHECKING:
@@ -38,6 +46,8 @@ if TYPE_CHECKING:
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
 NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")
 MOST_CASES = 2_000
+NUMBER = 918273645546372  # that nobody writes
+FIRST = dt.datetime(1777, 7, 7)
 MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
 EMPTY = Query("", ())
 
@@ -87,8 +97,8 @@ class ViewQuestions:
                 if client not in clients:
                     known = ", ".join(clients) or "none: add `to:` to releases"
                     raise PlanError(f"no release goes to {client!r}.", hint=f"Clients are {known}.", mark=self.plan.mark(*check.path, "collude"))
-        joined = {client for group in check.collude for client in group}
-        groups = [(), *check.collude, *((client,) for client in clients if client not in joined)]
+        # Who may collude may also not: knowing more can make a release harmless that tells one of them something.
+        groups = [(), *check.collude, *((client,) for client in clients)]
         for group in groups:
             seen = [name for name in given if not to[name] or to[name] & set(group)]
             new = [name for name in check.releases if not to[name] or to[name] & set(group)]
@@ -110,7 +120,7 @@ class ViewQuestions:
         also = [name for name, one in self.readings.relations().items() if name not in mentioned and (possible_rows(one) or MOST_BESIDE + 1) <= MOST_BESIDE]
         mentioned = [*mentioned, *also]
         instance = self._instance(mentioned, over, given, check)
-        values = self._values(text, instance, check)
+        values = self._values(text, self._setting(given, check.releases, dictionary, instance, over, check, mentioned), check)
         secrets = [(one, self._read_secret(str(check.secret), bound(text, one))) for one in values]
         everything = [*queries, *(query for _, query in secrets)]
         self._check_types(everything)
@@ -187,16 +197,14 @@ class ViewQuestions:
             raise error.at(self.plan.mark("secrets", name)) from None
 
     def _example(self, name: str, text: str) -> Query:
-        """The secret for some value of its parameters: which tables it speaks of."""
+        """The secret with variables in the place of its parameters: which tables it speaks of, and what it joins."""
         if not parameters(text):
             return self._read_secret(name, text)
-        where = self._places(text, name)
-        tables = dict.fromkeys(table for columns in where.values() for table, _ in columns)
-        relations = self.readings.relations()
-        atoms = tuple(Atom(table, tuple(map(Variable, relations[table].columns))) for table in tables)
-        values = {one: example(relations[columns[0][0]], columns[0][1]) for one, columns in where.items()}
-        found = self._read_secret(name, bound(text, values))
-        return Query(found.name, (*found.parts, Conjunctive((), atoms)))
+        where, relations = self._places(text, name), self.readings.relations()
+        marks = {one: marker(at, relations[columns[0][0]].kinds.get(columns[0][1])) for at, (one, columns) in enumerate(where.items())}
+        found = self._read_secret(name, bound(text, marks))
+        variables = {str(value).lower(): Variable(f"${one}") for one, value in marks.items()}
+        return Query(found.name, tuple(opened(part, variables) for part in found.parts))
 
     def _secret_columns(self, name: str) -> tuple[str, ...]:
         text = self.plan.secrets[name]
@@ -288,32 +296,44 @@ class ViewQuestions:
 
     # -- values of parameters ---------------------------------------------------------------------------
 
-    def _values(self, text: str, instance: frozenset[Fact] | None, check: Check) -> list[dict[str, Any]]:
-        """Every value of the data, or of the domain, and a new one where the domain is open."""
+    def _values(self, text: str, base: Setting, check: Check) -> list[dict[str, Any]]:
+        """Every value that is known in the parameters' columns, or their domains, and new ones where these are open.
+
+        With several open parameters as many new values are tried: they may be the same, or differ.
+        """
         if not parameters(text):
             return [{}]
+        where = self._places(text, str(check.secret))
+        known = universe_of(replace(base, secret=self._example(str(check.secret), text), values=self._known(where)), 0)
         relations = self.readings.relations()
         found: dict[str, list[Any]] = {}
-        for name, columns in self._places(text, str(check.secret)).items():
-            values: dict[Any, None] = {}
-            is_open = False
-            for table, column in columns:
-                at = relations[table].columns.index(column)
-                domain = relations[table].domains.get(column)
-                is_open = is_open or domain is None
-                facts = instance if instance is not None else frozenset(self._known_rows(table))
-                values |= dict.fromkeys(domain or sorted({fact.values[at] for fact in facts if fact.relation == table and fact.values[at] is not None}, key=repr))
-            table, column = columns[0]
-            found[name] = [*values, *([beyond(list(values), relations[table].kinds.get(column))] if is_open else [])]
-        many = list(product(*found.values()))
-        if len(many) > MOST_CASES:
+        for name, columns in where.items():
+            places = [(table, relations[table].columns.index(column)) for table, column in columns]
+            found[name] = list(dict.fromkeys(value for place in places for value in known.numbering.plain(known.columns[place]) if value is not None))
+        is_open = {name: any(column not in relations[table].domains for table, column in columns) for name, columns in where.items()}
+        kinds = {name: relations[columns[0][0]].kinds.get(columns[0][1]) for name, columns in where.items()}
+        taken = [value for values in found.values() for value in values]
+        new = {kind: beyond(taken, kind, sum(is_open.values())) for kind in kinds.values()}
+        choices = [[*values, *(new[kinds[name]] if is_open[name] else ())] for name, values in found.items()]
+        if prod(map(len, choices)) > MOST_CASES:
             raise InputError(
-                f"the parameters of {check.secret!r} have {len(many):,} values; up to {MOST_CASES:,} are asked.", hint="Write a constant for one of them."
+                f"the parameters of {check.secret!r} have {prod(map(len, choices)):,} values; up to {MOST_CASES:,} are asked.",
+                hint="Write a constant for one of them.",
             )
+        many = [values for values in product(*choices) if is_first(values, new.values())]
+        if not many:
+            raise InputError(f"there is no value to ask {check.secret!r} for: a domain is empty.", hint="Add values to the domain.")
         return [dict(zip(found, values, strict=True)) for values in many]
 
-    def _known_rows(self, table: str) -> tuple[Fact, ...]:
-        return () if self.data.is_empty(self.plan.tables[table]) else self.data.facts(table)
+    def _known(self, where: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[tuple[str, str, Any], ...]:
+        """The values of the parameters' columns in the data."""
+        relations = self.readings.relations()
+        return tuple(
+            (table, column, fact.values[relations[table].columns.index(column)])
+            for columns in where.values() for table, column in columns
+            if not self.data.is_empty(self.plan.tables[table])
+            for fact in self.data.facts(table)
+        )  # fmt: skip
 
     def _places(self, text: str, name: str) -> dict[str, list[tuple[str, str]]]:
         try:
@@ -361,31 +381,65 @@ class ViewQuestions:
         refuse_endless(setting.all_dependencies(), setting.relations, closed)
 
 
-def beyond(values: Sequence[Any], kind: str | None) -> Any:
-    """A value that is none of some values of a column.
+def beyond(values: Sequence[Any], kind: str | None, many: int) -> list[Any]:
+    """Values that are none of some values of a column.
 
-    >>> beyond(["p1", "p2"], "text"), beyond([1, 7], "integer"), beyond([], "integer")
-    ('_fresh0', 8, 0)
+    >>> beyond(["p1", "_fresh1"], "text", 2), beyond([1, 7, 0], "integer", 1)
+    (['_fresh0', '_fresh2'], [2])
     """
-    if not values:
-        return {"integer": 0, "decimal": 0, "date": dt.date(1777, 7, 7), "timestamp": dt.datetime(1777, 7, 7)}.get(kind or "", f"{UNSEEN}0")
-    last = max(values, key=order_key)
-    if isinstance(last, str):
-        return next(name for at in count() if (name := f"{UNSEEN}{at}") not in values)
-    return last + (dt.timedelta(days=1) if isinstance(last, dt.date) else 1)
+    taken = set(map(Constant, values))
+    tried = (new_value(at, kind) for at in count())
+    return list(islice((value for value in tried if Constant(value) not in taken), many))
+
+
+def new_value(at: int, kind: str | None) -> Any:
+    """One of many values of a type."""
+    if kind in ("integer", "decimal"):
+        return at
+    if kind in ("date", "timestamp"):
+        later = FIRST + dt.timedelta(days=at)
+        return later if kind == "timestamp" else later.date()
+    return f"{UNSEEN}{at}"
+
+
+def is_first(values: Sequence[Any], new: Iterable[Sequence[Any]]) -> bool:
+    """Of cases that differ only in which new values are which, is this the first?
+
+    >>> is_first(("a", "_fresh0"), [["_fresh0", "_fresh1"]]), is_first(("_fresh1", "a"), [["_fresh0", "_fresh1"]])
+    (True, False)
+    """
+    for some in new:
+        seen = [some.index(value) for value in dict.fromkeys(values) if value in some]
+        if seen != list(range(len(seen))):
+            return False
+    return True
+
+
+def marker(at: int, kind: str | None) -> Any:
+    """A value that nobody writes, of a column's type."""
+    return {"integer": NUMBER + at, "decimal": NUMBER + at, "date": "1777-07-07", "timestamp": "1777-07-07 07:07:07", "boolean": True}.get(
+        kind or "", f"$parameter{at}"
+    )
+
+
+def opened(part: Conjunctive, variables: Mapping[str, Variable]) -> Conjunctive:
+    """A query with variables in the place of some constants."""
+
+    def put(term: Term) -> Term:
+        return variables.get(str(term.value).lower(), term) if isinstance(term, Constant) else term
+
+    return Conjunctive(
+        tuple(map(put, part.head)),
+        tuple(Atom(atom.relation, tuple(map(put, atom.terms))) for atom in part.atoms),
+        tuple(Comparison(put(one.left), one.operator, put(one.right)) for one in part.comparisons),
+        part.known,
+    )
 
 
 def tables_of(queries: Sequence[Query], dictionary: Sequence[str]) -> list[str]:
     """The tables that queries and dictionaries speak of."""
     names = [atom.relation for query in queries for part in query.parts for atom in part.atoms]
     return list(dict.fromkeys([*names, *(name.rpartition(".")[0] for name in dictionary)]))
-
-
-def example(relation: Relation, column: str) -> Any:
-    """Some value of a column."""
-    if relation.domains.get(column):
-        return relation.domains[column][0]
-    return {"integer": 0, "decimal": 0, "date": "1777-07-07", "timestamp": "1777-07-07", "boolean": True}.get(relation.kinds.get(column, ""), UNSEEN)
 
 
 def connected(start: Sequence[str], dependencies: Sequence[Dependency]) -> list[str]:

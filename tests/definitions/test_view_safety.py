@@ -112,6 +112,29 @@ def test_sql_parameters_and_types(tmp_path: Path) -> None:
     assert verdict.status == "breached"
 
 
+def test_a_parameter_is_asked_for_every_value_that_is_known(tmp_path: Path) -> None:
+    """Also for values of columns that it is joined with: p3 was submitted, and nobody has reviewed it."""
+    plan = boxes("N(r) :- RP(r, 'p3')", "S(r) :- RP(r, $paper)", ["V(c, p) :- SP(c, p)"], ["RP(r, p) -> SP(c, p)"])
+    plan["tables"] = {
+        "SP": {"columns": ["c", "p"], "rows": [["c1", "p1"], ["c1", "p3"]]},
+        "RP": {"columns": ["r", "p"], "rows": [["r1", "p1"]], "domains": {"r": ["r1", "r2"]}},
+    }
+    assert [verdict.status for verdict in asked(plan, tmp_path)] == ["breached", "breached"]
+
+
+def test_new_values_of_two_parameters_may_differ(tmp_path: Path) -> None:
+    plan = boxes("N() :- R(x, y)", "S() :- R($a, $b)", constraints=["R(x, x) -> false"])
+    plan["tables"] = {"R": {"columns": {"x": "text", "y": "text"}, "rows": []}}
+    assert [verdict.status for verdict in asked(plan, tmp_path)] == ["breached", "breached"]
+
+
+def test_parameters_of_other_types(tmp_path: Path) -> None:
+    for kind, value in (("boolean", True), ("timestamp", "2020-01-01 10:00:00"), ("date", "9999-12-31"), ("decimal", "1.5")):
+        plan = boxes("N() :- R(x)", "S() :- R($p)")
+        plan["tables"] = {"R": {"columns": {"x": kind}, "rows": [[value]]}}
+        assert {verdict.status for verdict in asked(plan, tmp_path)} <= {"breached", "holds", "undecided"}
+
+
 # -- who sees what ------------------------------------------------------------------------------------
 
 
@@ -126,12 +149,14 @@ def test_clients_who_collude_see_together(tmp_path: Path) -> None:
 
 
 def test_what_a_client_has_already_tells_him_nothing(tmp_path: Path) -> None:
-    """The chairs know SP and do not know RS; to the authors SP is new."""
-    plan = conference(g(release="again", collude=[["authors", "chairs"]]), published=["who", "sp"])
-    plan["releases"]["again"] = {"query": "N(p) :- SP(s, p)", "to": ["authors"]}
+    """The chairs know SP: to them it is not new, to the authors it is, whether they may collude or not."""
+    plan = conference(g(release="again"), published=["who", "sp"])
+    plan["releases"]["again"] = {"query": "N(p) :- SP(s, p)", "to": ["chairs"]}
     assert one(plan, tmp_path).status == "holds"
-    del plan["checks"][0]["g-safety"]["collude"]
+    plan["releases"]["again"]["to"] = ["authors"]
     assert one(plan, tmp_path).status == "breached"
+    plan["checks"][0]["g-safety"]["collude"] = [["authors", "chairs"]]
+    assert one(plan, tmp_path).against.startswith("authors who saw who ")
 
 
 def test_given_replaces_published(tmp_path: Path) -> None:
@@ -279,6 +304,36 @@ def test_answers_without_data(tmp_path: Path) -> None:
     assert "not what the data give" in refused(plan, tmp_path).message
     plan = answers(tmp_path, v="x,y\na,b\n", n="y\nc\n")
     assert "2 columns" in refused(plan, tmp_path).message
+
+
+def test_contradictions_are_found_before_anything_is_judged(tmp_path: Path) -> None:
+    plan = boxes("N() :- R(x)", "S(x) :- R(x)", constraints=["true -> R('a')", "R(x) -> false"])
+    for name in ("R", "T"):
+        plan["tables"][name]["domains"] = {"a": ["a", "x", "y"]}
+    for check in plan["checks"]:
+        next(iter(check.values()))["over"] = "domain"
+    assert "no database" in refused(plan, tmp_path).message
+    (tmp_path / "v.csv").write_text("x\n", "utf-8")
+    (tmp_path / "yes.csv").write_text("x\nyes\n", "utf-8")
+    (tmp_path / "n.csv").write_text("x\na\n", "utf-8")
+    plan = boxes("N(x) :- T(x)", "S(x) :- R(x)", ["V() :- R(x)", "V(x) :- R(x)"])
+    plan["tables"] = {"R": {"columns": ["a"]}, "T": {"columns": ["a"]}}
+    for name, file in (("n", "n.csv"), ("v0", "yes.csv"), ("v1", "v.csv")):
+        plan["releases"][name]["answer"] = file
+    plan["checks"] = plan["checks"][1:]
+    assert "no database" in refused(plan, tmp_path).message
+    (tmp_path / "v.csv").write_text("x\na,b\n", "utf-8")
+    assert "2 cells for 1 columns" in refused(plan, tmp_path).message
+
+
+def test_queries_that_need_no_table(tmp_path: Path) -> None:
+    for over in ("instance", "domain", "all"):
+        plan = boxes("N('a') :- true; N(x) :- R(x)", "S() :- true; S() :- R('q')")
+        for name in ("R", "T"):
+            plan["tables"][name]["domains"] = {"a": ["x", "y"]}
+        for check in plan["checks"]:
+            next(iter(check.values()))["over"] = over
+        assert [verdict.status for verdict in asked(plan, tmp_path)] == ["holds", "holds"]
 
 
 # -- bad input ----------------------------------------------------------------------------------------

@@ -191,8 +191,8 @@ def test_a_rewriting_has_the_answer_on_every_small_database() -> None:
 
 @pytest.mark.slow
 def test_a_rewriting_has_the_answer_on_every_small_database_at_length() -> None:
-    found, fixed, both = check(random.Random(62), 12_000)
-    assert found > 4000 and both / fixed > 0.97
+    found, fixed, both = check(random.Random(62), 2_000)
+    assert found > 600 and both / fixed > 0.97
 
 
 # -- implied ------------------------------------------------------------------------------------------

@@ -184,5 +184,5 @@ def test_every_world_has_a_template_and_every_image_is_a_world() -> None:
 
 @pytest.mark.slow
 def test_every_world_has_a_template_and_every_image_is_a_world_at_length() -> None:
-    complete, _, _ = random_worlds(random.Random(72), 20_000)
-    assert complete > 16_000
+    complete, _, _ = random_worlds(random.Random(72), 3_000)
+    assert complete > 2_400

@@ -34,7 +34,7 @@ from tacit.worlds.question import Over, SafetyCase
 from tacit.worlds.separate import separate
 from tacit.worlds.setting import Seen, Setting
 from tacit.worlds.settled import settled
-from tacit.worlds.solving import Deadline
+from tacit.worlds.solving import Deadline, NoWorld
 from tacit.worlds.unseen import chosen
 from tacit.worlds.worlds import Worlds, answer
 
@@ -77,7 +77,8 @@ class ESafety(ViewSafety):
         return (EQUALLY_LIKELY_WITNESSES,)
 
     def _settled(self, case: SafetyCase) -> Outcome | None:
-        if not separate(case.setting):
+        # Answers without data must be looked at: they may contradict each other.
+        if not separate(case.setting) or (case.setting.instance is None and self.over == "instance"):
             return None
         because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
         return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
@@ -87,17 +88,23 @@ class ESafety(ViewSafety):
             return self._over_databases(case, deadline)
         outcome = None
         for setting, is_proved in chosen(case.setting, fresh):
-            before, outcome = outcome, self._over_values(case, setting, is_proved, deadline)
+            before = outcome
+            try:
+                outcome = self._over_values(case, setting, is_proved, deadline)
+            except NoWorld:
+                continue  # answers without data may need more unseen values
             if outcome.status == "breached":
                 return outcome
             if before is not None and outcome.kind == "not-counted":
                 return before  # it was answered with fewer unseen values, and that is as far as counting goes
-        assert outcome is not None
+        if outcome is None:
+            raise NoWorld
         return outcome
 
     def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
+        found.stays(deadline)
         if not found.after or found.ruled_out(deadline) is None:
             measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
             if is_proved:
@@ -110,8 +117,7 @@ class ESafety(ViewSafety):
 
     def _by_parts(self, case: SafetyCase, found: Worlds, deadline: Deadline) -> Outcome:
         """Parts that touch both the new views and the secret decide; each is counted, or searched for a secret that dies."""
-        stays = found.actual if found.actual is not None else found.some(found.after, deadline)
-        assert stays is not None
+        stays = found.stays(deadline)
         actual = found.secret_of(stays)
         mixed = [part for part in found.parts if not part.is_separate]
         measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
@@ -214,6 +220,8 @@ class ESafety(ViewSafety):
     def _over_databases(self, case: SafetyCase, deadline: Deadline) -> Outcome:
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
+            if self.over == "domain":
+                found.check(deadline)
             outcome = self._on_some(case, found, deadline)
             if outcome is not None and (outcome.status == "breached" or not found.universe.open):
                 return outcome

@@ -29,7 +29,7 @@ from tacit.worlds.over_domain import Databases
 from tacit.worlds.question import Over, SafetyCase
 from tacit.worlds.replay import fits, is_ruled_out
 from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline
+from tacit.worlds.solving import Deadline, NoWorld
 from tacit.worlds.unseen import chosen
 from tacit.worlds.worlds import Worlds
 
@@ -73,15 +73,20 @@ class GSafety(ViewSafety):
             return self._over_databases(case, deadline)
         outcome = None
         for setting, is_proved in chosen(case.setting, fresh):
-            outcome = self._over_values(case, setting, is_proved, deadline)
+            try:
+                outcome = self._over_values(case, setting, is_proved, deadline)
+            except NoWorld:
+                continue  # answers without data may need more unseen values
             if outcome.status == "breached":
                 break
-        assert outcome is not None
+        if outcome is None:
+            raise NoWorld
         return outcome
 
     def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
+        found.stays(deadline)
         out = found.ruled_out(deadline)
         measured: dict[str, Any] = {"worlds_equal": out is None, **counted(found)}
         if setting.fresh:
@@ -97,9 +102,7 @@ class GSafety(ViewSafety):
     ) -> Outcome:
         """A world goes. That breaches unless every world has the same secret."""
         setting = found.setting
-        stays = found.actual if found.actual is not None else found.some(found.after, deadline)
-        assert stays is not None
-        secret, other = found.secret_of(stays), out
+        secret, other = found.secret_of(found.stays(deadline)), out
         if found.secret_of(out) == secret:
             differing = found.other_secret(secret, deadline)
             if differing is None and is_proved:
@@ -113,6 +116,8 @@ class GSafety(ViewSafety):
         searched = 0
         for fresh in domains(case.setting, self.over):
             found = Databases(case.setting, fresh)
+            if self.over == "domain":
+                found.check(deadline)
             pair = found.pair(deadline)
             if pair is not None:
                 return pair_breach(case, found, pair.instance, pair.world)
@@ -141,7 +146,7 @@ def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozense
     personal["secret_in_world"] = [list(row) for row in found.rows(found.secret_of(out))]
     news = listed(case.new)
     rules = "rules" if len(case.new) == 1 else "rule"
-    how = f"that {told(world, data)}" if data is not None else f"with {listed([str(one) for one in world[:4]])}"
+    how = f"that {told(world, data)}" if data is not None else f"with {listed([str(one) for one in world[:4]]) or 'no row at all'}"
     story = [f"A database {how} fits everything that is out. {news} {rules} it out."]
     if data is not None:
         personal["secret"] = [list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))]

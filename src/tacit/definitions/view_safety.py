@@ -19,10 +19,10 @@ from tacit.worlds.matching import TooMany
 from tacit.worlds.over_domain import Databases
 from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
 from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, OutOfTime
+from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
 from tacit.worlds.universe import unbounded
 from tacit.worlds.unseen import enough
-from tacit.worlds.worlds import NoWorld, Worlds
+from tacit.worlds.worlds import Worlds
 
 SECONDS = 60
 COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
@@ -98,7 +98,7 @@ class ViewSafety(Definition):
 
     def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations) -> Outcome:
         # What follows from what is out rules out nothing. That is asked first where worlds cannot prove it.
-        beyond = self.over != "instance" or (case.setting.instance is not None and bool(unbounded(case.setting)))
+        beyond = self.over == "all" or (case.setting.instance is not None and bool(unbounded(case.setting)))
         if beyond and (outcome := self._derived(case, {}, known)) is not None:
             return outcome
         try:
@@ -110,7 +110,7 @@ class ViewSafety(Definition):
         except NoWorld:
             raise DataError(
                 f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
-                hint="Correct the answer files, the constraints or the domains.",
+                hint="Correct the answer files, the constraints or the domains, or allow more unseen values with fresh:.",
             ) from None
         if outcome.status == "undecided" or outcome.kind == "worlds-equal":
             outcome = self._derived(case, outcome.measured, known) or outcome
@@ -137,7 +137,7 @@ class ViewSafety(Definition):
             return None
         because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
         return Outcome(
-            "holds", "rewriting", because, {"rewriting": list(found)}, measured={**measured, "worlds_equal": True}, story=f"{'; '.join(found)}.", case=case
+            "holds", "rewriting", because, {"rewriting": list(found)}, measured={**measured, "worlds_equal": True}, story=f"{'; '.join(found)}." if found else None, case=case
         )
 
     def _verdict(self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]) -> Verdict:

@@ -233,6 +233,10 @@ class Parser:
                 f"{token.text} is a parameter, and has no value here.",
                 code="parameter", hint="Write a constant, e.g. 'p1'.", mark=self.text.mark(token.start),
             )  # fmt: skip
+        if token.kind == "word" and token.text in ("true", "false"):
+            raise QueryError(
+                f"{token.text} is no variable.", code="syntax", hint=f"Put it in quotes: '{token.text}'.", mark=self.text.mark(token.start)
+            )
         if token.kind not in ("word", "text", "number") or ("." in token.text and token.kind == "word"):
             raise self.wrong("a variable or a constant")
         self.at += 1

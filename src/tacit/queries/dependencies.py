@@ -39,6 +39,7 @@ FUNCTIONAL = re.compile(r"\s*([\w.]+)\s*:\s*([^()>]+?)\s*->\s*([^()>]+?)\s*")
 CARDINALITY = re.compile(
     r"\s*each\s+(\w+)\.(\w+)\s+has\s+(at\s+most|at\s+least|exactly)\s+(\d+)\s+(\w+)\.(\w+)(?:\s+by\s+(\w+))?\s*"
 )
+MOST_COUNTED = 50
 Side = tuple[tuple[PlacedAtom, ...], tuple[PlacedComparison, ...]]
 
 
@@ -299,6 +300,11 @@ def _cardinality(found: re.Match[str], text: Text, relations: Relations) -> Iter
     if by == counted:
         raise QueryError(
             f"{other}.{counted} is counted by itself.", code="syntax", hint="Count another column.", mark=text.mark(found.start(6)),
+        )  # fmt: skip
+    if len(number) > 2 or int(number) > MOST_COUNTED:
+        raise QueryError(
+            f"up to {MOST_COUNTED} are counted, and here are {number}.", code="limit", hint="Use a smaller number, or leave the constraint out.",
+            mark=text.mark(found.start(4)),
         )  # fmt: skip
     most, words = int(number), text.text.strip()
     if "least" in how or how == "exactly":

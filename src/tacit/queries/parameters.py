@@ -11,7 +11,8 @@ from tacit.queries.query import Comparison, Constant, Query, Relations, Variable
 from tacit.queries.reading import Reading
 
 PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w+)")
-MARKERS: tuple[Any, ...] = ("$%s", 918273645546372, "1777-07-07")  # values that nobody writes: a text, a number, a day
+# Values that nobody writes: a text, a number, a day, a moment; and true.
+MARKERS: tuple[Any, ...] = ("$%s", 918273645546372, "1777-07-07", "1777-07-07 07:07:07", "true")
 
 
 def parameters(text: str) -> list[str]:
@@ -75,7 +76,7 @@ def _places_of(
             if exact is not None:
                 return list(dict.fromkeys(_standing(exact, value, relations)))
     if problem is not None:
-        raise problem
+        raise QueryError(f"${name} is compared with columns of different types.", code="type-clash", hint="Write a constant instead.")
     return []
 
 
@@ -83,7 +84,8 @@ def _standing(query: Query, value: Any, relations: Relations) -> Iterator[tuple[
     """The columns where a constant stands, or with whose variables it is compared."""
 
     def is_marker(term: object) -> bool:
-        return isinstance(term, Constant) and str(term.value) == str(value)
+        # A day is read as midnight where a moment is asked for.
+        return isinstance(term, Constant) and str(term.value).lower().removesuffix(" 00:00:00") == str(value)
 
     for part in query.parts:
         compared = {one.left if is_marker(one.right) else one.right for one in part.comparisons if _touches(one, is_marker)}

@@ -123,7 +123,8 @@ class Propagation:
     def left_of(self, terms: Iterable[Term]) -> tuple[tuple[Term, ...], bool]:
         """Terms without what is fixed, and whether one of them is true already."""
         if not self.fixed:
-            return tuple(terms), False
+            every = tuple(terms)
+            return ((), True) if () in every else (every, False)
         fixed, found = self.fixed, []
         for term in terms:
             left = []

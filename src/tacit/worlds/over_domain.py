@@ -19,10 +19,10 @@ from tacit.queries.query import Constant, Query
 from tacit.worlds.counting import ENUMERATED, any_of, chunks, held
 from tacit.worlds.formula import Condition, Count, Impossible, Propagation, Term, parts
 from tacit.worlds.grounding import Answers, answers, grounded
-from tacit.worlds.matching import Tuple
+from tacit.worlds.matching import Store, Tuple
 from tacit.worlds.possible import possible
 from tacit.worlds.setting import Setting
-from tacit.worlds.solving import Deadline, Model
+from tacit.worlds.solving import Deadline, Model, NoWorld, find
 from tacit.worlds.universe import Place, Universe, universe_of
 
 
@@ -70,10 +70,17 @@ class Databases:
             self.is_empty = True
         else:
             self.is_empty = False
-        self.published = [answers(seen.query, self.store) for seen in setting.published]
-        self.new = [answers(seen.query, self.store) for seen in setting.new]
+        self.published = [open_rows(seen.query, self.store) for seen in setting.published]
+        self.new = [open_rows(seen.query, self.store) for seen in setting.new]
         self.new_conditions = [one for dependency in setting.new_dependencies for one in grounded(dependency, self.store, setting.relations)]
-        self.secret = answers(setting.secret, self.store)
+        self.secret = open_rows(setting.secret, self.store)
+        # A constraint that holds on no database over these domains can never be published.
+        self.is_empty = self.is_empty or any(not one.terms and not one.counts for one in self.new_conditions)
+
+    def check(self, deadline: Deadline) -> None:
+        """Raise NoWorld where no database satisfies the constraints."""
+        if self.is_empty or find([*self.known.conditions, *self.new_conditions], deadline=deadline) is None:
+            raise NoWorld
 
     @property
     def undetermined(self) -> int:
@@ -167,6 +174,11 @@ class Databases:
         for row, ways in secret:
             found[heads[ways[0][0]]].secret.append((row, ways))
         return list(found.values())
+
+
+def open_rows(query: Query, store: Store) -> Answers:
+    """The rows that a query may have; a row that it always has tells nothing."""
+    return {row: ways for row, ways in answers(query, store).items() if () not in ways}
 
 
 def moved(piece: Piece) -> Moved | None:

@@ -17,6 +17,10 @@ NEAR = 4000  # up to so many tuples a world as close to the data as possible is 
 NEAR_SECONDS = 1.0
 
 
+class NoWorld(Exception):
+    """No database satisfies the constraints and gives the views their answers."""
+
+
 class OutOfTime(Exception):
     """The solver met its limit; nothing is decided."""
 

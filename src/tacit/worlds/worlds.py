@@ -16,14 +16,10 @@ from tacit.worlds.matching import Store, Tuple
 from tacit.worlds.nearby import Index, Nearby
 from tacit.worlds.possible import possible
 from tacit.worlds.setting import Row, Seen, Setting
-from tacit.worlds.solving import Deadline, find
+from tacit.worlds.solving import Deadline, NoWorld, find
 from tacit.worlds.universe import Universe, universe_of
 
 KEPT_ANSWERS = 8  # of a grounding
-
-
-class NoWorld(Exception):
-    """No database satisfies the constraints and gives the views their answers."""
 
 
 @dataclass(slots=True)
@@ -172,6 +168,15 @@ class Worlds:
     @staticmethod
     def _true(way: Term, world: frozenset[int]) -> bool:
         return all(literal in world if literal > 0 else -literal not in world for literal in way)
+
+    def stays(self, deadline: Deadline) -> frozenset[int]:
+        """A world after: the data, or any where there are none. Raises NoWorld where there is none."""
+        if self.actual is not None:
+            return self.actual
+        found = self.some(self.after, deadline)
+        if found is None:
+            raise NoWorld
+        return found
 
     # -- questions -------------------------------------------------------------------------------------
 
