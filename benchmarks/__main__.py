@@ -177,6 +177,29 @@ def perfect(table: Table) -> None:
         )  # fmt: skip
 
 
+def view_safety(table: Table) -> None:
+    """View safety: conferences as they grow, exact counting, and a second question."""
+    found = measured("benchmarks.view_safety", "growth", "docs/images/view-safety-growth.svg")
+    for row in found["rows"]:
+        plain = row.get("peer")
+        more = "" if not plain or plain["ended"] else "more than "
+        table.add_row(
+            f"{row['name']}, {row['tuples']:,} possible rows",
+            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}",
+            f"one solver call: {more}{plain['seconds']:.1f} s" if plain else "",
+            f"{'below ' if more else ''}{row['seconds'] / plain['seconds']:.2f}" if plain else "", f"{row['goal']:g} s CPU",
+        )  # fmt: skip
+    for row in measured("benchmarks.view_safety", "counting")["rows"]:
+        table.add_row(
+            f"exact odds, {row['free']} free rows in parts of up to {row['largest']}", f"{row['seconds']:.2f} s CPU",
+            f"databases to count: 10^{row['worlds']}", "", f"{row['goal']:g} s CPU",
+        )  # fmt: skip
+    for row in measured("benchmarks.view_safety", "again")["rows"]:
+        table.add_row(
+            f"a second check, {row['name']}", f"{row['seconds']:.2f} s CPU", f"the first check: {row['first']:.2f} s", f"{row['seconds'] / row['first']:.3f}", "0.2",
+        )  # fmt: skip
+
+
 def main() -> None:
     os.environ.pop("PYTHONPATH", None)
     console = Console(width=150)
@@ -189,6 +212,7 @@ def main() -> None:
     anonymize_lands(table)
     anonymize_local(table)
     perfect(table)
+    view_safety(table)
     console.print(table)
     for note in notes:
         console.print(note)

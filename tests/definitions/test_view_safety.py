@@ -129,7 +129,7 @@ def test_new_values_of_two_parameters_may_differ(tmp_path: Path) -> None:
 
 
 def test_parameters_of_other_types(tmp_path: Path) -> None:
-    for kind, value in (("boolean", True), ("timestamp", "2020-01-01 10:00:00"), ("date", "9999-12-31"), ("decimal", "1.5")):
+    for kind, value in (("boolean", True), ("timestamp", "2020-01-01 10:00:00"), ("date", "9999-12-31"), ("decimal", 1.5)):
         plan = boxes("N() :- R(x)", "S() :- R($p)")
         plan["tables"] = {"R": {"columns": {"x": kind}, "rows": [[value]]}}
         assert {verdict.status for verdict in asked(plan, tmp_path)} <= {"breached", "holds", "undecided"}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from tacit.definitions.base import Place
 from tacit.definitions.view_safety import (
     COUNTED_PARTS,
+    COUNTED_STATES,
     MOST_UNSEEN,
     SECONDS,
     UNSEEN_VALUES,
@@ -132,7 +133,9 @@ class ESafety(ViewSafety):
                 if looked is True:
                     continue
                 if looked is not None:
-                    return looked
+                    few = tally(part, most_states=COUNTED_STATES, tick=deadline.left)
+                    died = few.moved(of_part(actual, part)) if few is not None else None
+                    return looked if few is None or died is None else self._odds(case, found, few, died, actual, measured)
             one = tally(part, most_states=MOST_STATES, tick=deadline.left)
             if one is None:
                 left.append(part)

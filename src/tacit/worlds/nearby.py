@@ -15,7 +15,8 @@ from tacit.worlds.solving import Deadline, find
 
 ROUNDS = 40  # then everything that is known is taken in
 AROUND = 4000  # conditions that one round may take in
-AT_ONCE = 400  # conditions that are looked at one by one; of more any one is asked for
+AT_ONCE = 400  # conditions that are asked about one by one; of the others any one is asked for
+TRIED = 50  # worlds that are compared to find a close one
 MENDED = 12  # conditions that are mended one by one, before the solver is asked
 STEPS = 50_000  # terms that are looked at to see that a condition follows
 
@@ -60,23 +61,36 @@ class Nearby:
         True
         """
         deadline.left()
-        for one in broken[:AT_ONCE]:
-            if (found := self._mended(one)) is not None:
-                return found
+        if (close := self._closest(broken, deadline)) is not None:
+            return close
         left = [one for one in broken if not follows(one, self.index)]
-        if len(left) > AT_ONCE:
-            return self._everywhere(left, deadline)
-        for one in left:
+        for one in left[:AT_ONCE]:
             deadline.left()
             if (found := self._outwards(one, deadline)) is not None:
                 return found
-        return None
+        return self._everywhere(left[AT_ONCE:], deadline) if len(left) > AT_ONCE else None
 
     def _everywhere(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
         """The same by one question about all conditions."""
         found = find(self.index.conditions, broken, deadline=deadline, like=self.world)
         spoken = {one for each in (*self.index.conditions, *broken) for one in each.tuples()}
         return None if found is None else self.world - spoken | found
+
+    def _closest(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
+        """Of the worlds that are easily found the one with the fewest changes: it is easier to follow."""
+        best: frozenset[int] | None = None
+        tried = 0
+        for one in broken:
+            deadline.left()
+            found = self._mended(one)
+            if found is None:
+                continue
+            tried += 1
+            if best is None or len(found ^ self.world) < len(best ^ self.world):
+                best = found
+            if tried == TRIED or len(best ^ self.world) == 1:
+                break
+        return best
 
     def _mended(self, condition: Condition) -> frozenset[int] | None:
         """The known world with a condition broken, and what this violates mended one by one; None where that does not come to an end."""
