@@ -36,7 +36,7 @@ from tacit.worlds.separate import separate
 from tacit.worlds.setting import Seen, Setting
 from tacit.worlds.settled import settled
 from tacit.worlds.solving import Deadline, NoWorld
-from tacit.worlds.unseen import chosen
+from tacit.worlds.unseen import USUAL, chosen
 from tacit.worlds.worlds import Worlds, answer
 
 MOST_STATES = 100_000
@@ -88,7 +88,7 @@ class ESafety(ViewSafety):
         if self.over != "instance":
             return self._over_databases(case, deadline)
         outcome = None
-        for setting, is_proved in chosen(case.setting, fresh):
+        for setting, is_proved in chosen(case.setting, fresh, least=USUAL):
             before = outcome
             try:
                 outcome = self._over_values(case, setting, is_proved, deadline)

@@ -222,7 +222,8 @@ def undecided(code: str, text: str, case: SafetyCase, measured: Mapping[str, Any
 def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]) -> Outcome:
     """It holds as far as was looked, and nothing proves that this was far enough."""
     needed = enough(setting)
-    further = f"fresh: {setting.fresh + 2}" if needed is None or needed > MOST_HINTED else f"fresh: {needed}, which is proved to be enough for g-safety"
+    is_near = needed is not None and setting.fresh < needed <= MOST_HINTED
+    further = f"fresh: {needed}, which is proved to be enough for g-safety" if is_near else f"fresh: {setting.fresh + 2}"
     text = (
         f"It holds for up to {plural('unseen value', setting.fresh)} in {listed(open_columns)}; with more it may not. "
         f"List the values with domains:, say with dictionary: that they are known, or look further with {further}."

@@ -48,18 +48,19 @@ def enough(setting: Setting) -> int | None:
     return None if found is None else chosen + found
 
 
-def chosen(setting: Setting, asked: int | None) -> list[tuple[Setting, bool]]:
+def chosen(setting: Setting, asked: int | None, least: int = 0) -> list[tuple[Setting, bool]]:
     """The setting with as many unseen values as are looked at, fewer first, each with whether they are proved to suffice.
 
     A breach with few unseen values is one with more, and easier to follow. Where the owner asked for a number, that is the domain.
+    `least` is a number to look up to even where fewer are proved to suffice.
     """
-    needed = enough(setting)
-    if needed == 0:
+    if not unbounded(setting):
         return [(replace(setting, fresh=0), True)]
+    needed = enough(setting)
     if asked is not None:
         numbers = [asked]
     else:
-        numbers = list(range((needed if needed is not None and needed <= AT_ONCE else USUAL) + 1))
+        numbers = list(range(max(needed if needed is not None and needed <= AT_ONCE else USUAL, least) + 1))
     return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
 
 
