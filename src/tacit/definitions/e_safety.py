@@ -81,6 +81,8 @@ class ESafety(ViewSafety):
         # Answers without data must be looked at: they may contradict each other.
         if not separate(case.setting) or (case.setting.instance is None and self.over == "instance"):
             return None
+        if self.over == "domain":
+            Databases(case.setting).check(Deadline(float(self.seconds)))
         because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
         return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
 
