@@ -55,8 +55,8 @@ class Kind:
 KINDS = {
     "g-safety, breached": Kind(GSafety, WHOLE, ("breached", "world"), {}),
     "g-safety, holds": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True}),
-    "g-safety, breached, two reviewers each": Kind(GSafety, WHOLE, ("breached", "world"), {"counted": True}),
-    "g-safety, holds, two reviewers each": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True, "counted": True}),
+    "g-safety, breached, two reviewers": Kind(GSafety, WHOLE, ("breached", "world"), {"counted": True}),
+    "g-safety, holds, two reviewers": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True, "counted": True}),
     "e-safety, a secret dies": Kind(ESafety, WHOLE, ("breached", "secrets"), {}),
     "e-safety, holds by separation": Kind(ESafety, SEPARATE, ("holds", "separate"), {"kind": "separate", "counted": True}),
 }

@@ -47,13 +47,14 @@ def test_cases(name: str, tmp_path: Path) -> None:
     expected = case["expected"]
     assert (g.status == "holds", e.status == "holds") == (expected["gsafe_definition2"], expected["esafe"])
     assert g.certainty == e.certainty == "exact"
-    measured = g.to_json()["measured"]
-    assert measured["worlds_equal"] == expected["gsafe_worlds_equal"]
-    for key, printed in (
-        ("worlds_before", "worlds_before"), ("worlds_after", "worlds_after"),
-        ("secrets_before", "plausible_secrets_before"), ("secrets_after", "plausible_secrets_after"),
-    ):  # fmt: skip
-        assert measured[key] == str(case[printed])
+    for verdict in (g, e):
+        measured = verdict.to_json()["measured"]
+        assert measured["worlds_equal"] == expected["gsafe_worlds_equal"]
+        for key, printed in (
+            ("worlds_before", "worlds_before"), ("worlds_after", "worlds_after"),
+            ("secrets_before", "plausible_secrets_before"), ("secrets_after", "plausible_secrets_after"),
+        ):  # fmt: skip
+            assert measured[key] == str(case[printed])
     if e.witness is not None:
         numbers = {frozenset(map(tuple, one["secret"])): (one["before"], one["after"]) for one in case["multiplicities"]}
         for one in e.witness.personal["secrets"]:

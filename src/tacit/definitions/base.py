@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+from tacit.errors import ParameterError
 from tacit.model.verdict import Assumption, Verdict
 
 Risk = Literal["singling out", "linkability", "inference"]
@@ -59,6 +60,21 @@ class Definition(ABC):
     @abstractmethod
     def check(self, question: Any, *, sensitive: str | None = None) -> Verdict:
         """Answer the question with a verdict; where it is breached, with the least witness."""
+
+
+def check_seconds(seconds: Any) -> None:
+    """Raise ParameterError where a limit leaves no time.
+
+    >>> check_seconds(0)
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: 0 seconds are no time. Use for example 60.
+    """
+    try:
+        enough = float(seconds) > 0
+    except (TypeError, ValueError):
+        enough = False
+    if not enough:
+        raise ParameterError(f"{seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
 
 
 NO_OTHER_RELEASE = Assumption("no-other-release", "nothing else about these people is out", "no")

@@ -29,17 +29,19 @@ from tacit.definitions.view_safety import (
 from tacit.definitions.words import listed, plural
 from tacit.model.verdict import Assumption
 from tacit.worlds.counting import ENUMERATED, Part, Tally, plausible, tally, worlds
-from tacit.worlds.matching import Tuple
+from tacit.worlds.matching import TooMany, Tuple
 from tacit.worlds.over_domain import Databases, moved
 from tacit.worlds.question import Over, SafetyCase
 from tacit.worlds.separate import separate
 from tacit.worlds.setting import Seen, Setting
 from tacit.worlds.settled import settled
-from tacit.worlds.solving import Deadline, NoWorld
+from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
+from tacit.worlds.universe import unbounded
 from tacit.worlds.unseen import USUAL, chosen
 from tacit.worlds.worlds import Worlds, answer
 
 MOST_STATES = 100_000
+MOST_MEASURED = 300  # rows of a database whose worlds are counted though nothing depends on it
 TRIED = 20  # databases that are looked at one by one where they are too many to enumerate
 EQUALLY_LIKELY_WITNESSES = Assumption(
     "equiprobable-witnesses", "to the other side all databases with the same secret are equally likely", "cannot"
@@ -84,7 +86,17 @@ class ESafety(ViewSafety):
         if self.over == "domain":
             Databases(case.setting).check(Deadline(float(self.seconds)))
         because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
-        return Outcome("holds", "separate", because, {"by": "tables"}, measured={}, case=case)
+        return Outcome("holds", "separate", because, {"by": "tables"}, measured=self._measured(case.setting), case=case)
+
+    def _measured(self, setting: Setting) -> dict[str, Any]:
+        """What can be said of the worlds where they need not be looked at; nothing where that is work."""
+        if self.over != "instance" or len(setting.instance or ()) > MOST_MEASURED or unbounded(setting):
+            return {}
+        try:
+            found = Worlds(setting)
+            return {"worlds_equal": found.ruled_out(Deadline(float(self.seconds))) is None, **counted(found)}
+        except (TooMany, OutOfTime):
+            return {}
 
     def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
         if self.over != "instance":
@@ -126,7 +138,7 @@ class ESafety(ViewSafety):
         measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
         if not mixed:
             because = f"no chain of constraints and published rows leads from {listed(case.new)} to {found.setting.secret.name}"
-            return Outcome("holds", "separate", because, {"by": "rows", "parts": len(found.parts)}, measured=measured, case=case)
+            return Outcome("holds", "separate", because, {"by": "rows", "parts": len(found.parts)}, measured={**measured, **counted(found)}, case=case)
         tallies: dict[int, Tally] = {}
         left: list[Part] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from tacit.definitions.base import Definition, Place
+from tacit.definitions.base import Definition, Place, check_seconds
 from tacit.definitions.perfect_changes import changes
 from tacit.definitions.perfect_evidence import (
     MOST_ROWS,
@@ -86,12 +86,7 @@ class PerfectPrivacy(Definition):
             raise ParameterError(
                 f"there is no model {self.model!r}.", parameter="model", hint="Use tuple-independent or attribute-independent."
             )
-        try:
-            enough = float(self.seconds) > 0
-        except (TypeError, ValueError):
-            enough = False
-        if not enough:
-            raise ParameterError(f"{self.seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
+        check_seconds(self.seconds)
 
     @property
     def label(self) -> str:

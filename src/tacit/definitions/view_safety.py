@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tacit.definitions.base import Definition
+from tacit.definitions.base import Definition, check_seconds
 from tacit.definitions.words import listed, plural
 from tacit.errors import DataError, ParameterError
 from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, Verdict, Witness
@@ -70,12 +70,7 @@ class ViewSafety(Definition):
     def _check_parameters(self) -> None:
         if self.over not in ("instance", "domain", "all"):
             raise ParameterError(f"there is no scope {self.over!r}.", parameter="over", hint="Use instance, domain or all.")
-        try:
-            enough = float(self.seconds) > 0
-        except (TypeError, ValueError):
-            enough = False
-        if not enough:
-            raise ParameterError(f"{self.seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
+        check_seconds(self.seconds)
 
     @property
     def label(self) -> str:
