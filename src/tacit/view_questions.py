@@ -187,7 +187,7 @@ class ViewQuestions:
     def _is_bag(self, name: str) -> bool:
         """Would a view be published with duplicate rows?"""
         exact = self.readings.view(name).exact if isinstance(self.plan.releases[name], View) else None
-        return exact is not None and exact.bag
+        return exact is not None and exact.bag and not shows_keys(exact, self.readings.relations())
 
     def _read_secret(self, name: str, text: str) -> Query:
         try:
@@ -434,6 +434,25 @@ def opened(part: Conjunctive, variables: Mapping[str, Variable]) -> Conjunctive:
         tuple(Comparison(put(one.left), one.operator, put(one.right)) for one in part.comparisons),
         part.known,
     )
+
+
+def shows_keys(query: Query, relations: Mapping[str, Relation]) -> bool:
+    """Does every row of an answer tell the rows that it comes from? Then no row is there twice.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> relations = {"R": Relation("R", ("a", "b"), keys=(("a",),))}
+    >>> [shows_keys(Query("V", (Conjunctive((one,), (Atom("R", (x, y)),)),), bag=True), relations) for one in (x, y)]
+    [True, False]
+    """
+    if len(query.parts) != 1:
+        return False
+    [part] = query.parts
+    for atom in part.atoms:
+        terms = dict(zip(relations[atom.relation].columns, atom.terms, strict=True))
+        keys = relations[atom.relation].keys
+        if not any(all(isinstance(terms[name], Constant) or terms[name] in part.head for name in key) for key in keys):
+            return False
+    return True
 
 
 def tables_of(queries: Sequence[Query], dictionary: Sequence[str]) -> list[str]:
