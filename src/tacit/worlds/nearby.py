@@ -16,6 +16,7 @@ from tacit.worlds.solving import Deadline, find
 ROUNDS = 40  # then everything that is known is taken in
 AROUND = 4000  # conditions that one round may take in
 AT_ONCE = 400  # conditions that are asked about one by one; of the others any one is asked for
+EASY = 2000  # conditions that are broken and mended, before anything else is tried
 TRIED = 50  # worlds that are compared to find a close one
 MENDED = 12  # conditions that are mended one by one, before the solver is asked
 STEPS = 50_000  # terms that are looked at to see that a condition follows
@@ -61,7 +62,7 @@ class Nearby:
         True
         """
         deadline.left()
-        if (close := self._closest(broken, deadline)) is not None:
+        if (close := self._closest(broken[:EASY], deadline)) is not None:
             return close
         left = [one for one in broken if not follows(one, self.index)]
         for one in left[:AT_ONCE]:
