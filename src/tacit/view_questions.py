@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import count, islice, product
+from itertools import combinations, count, islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from tacit.queries.dependencies import inclusion, keys_of, read_constraint
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
 from tacit.queries.families import doubtful
-from tacit.queries.parameters import bound, parameters, places
+from tacit.queries.parameters import bound, is_mark, marked, parameters, places
 from tacit.queries.query import (
     Atom,
     Comparison,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 AS_SETS = Assumption("published-as-sets", "views are published without duplicate rows", "no")
 NO_OTHER_VIEW = Assumption("no-other-release", "nothing else is out", "no")
 MOST_CASES = 2_000
-NUMBER = 918273645546372  # that nobody writes
+MOST_TOGETHER = 6  # clients in a group that colludes
 FIRST = dt.datetime(1777, 7, 7)
 MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
 EMPTY = Query("", ())
@@ -97,8 +97,14 @@ class ViewQuestions:
                 if client not in clients:
                     known = ", ".join(clients) or "none: add `to:` to releases"
                     raise PlanError(f"no release goes to {client!r}.", hint=f"Clients are {known}.", mark=self.plan.mark(*check.path, "collude"))
-        # Who may collude may also not: knowing more can make a release harmless that tells one of them something.
-        groups = [(), *check.collude, *((client,) for client in clients)]
+        if any(len(group) > MOST_TOGETHER for group in check.collude):
+            raise PlanError(
+                f"more than {MOST_TOGETHER} clients collude.", hint="Name smaller groups: all parts of a group are asked about.",
+                mark=self.plan.mark(*check.path, "collude"),
+            )  # fmt: skip
+        # Who may collude may also not: knowing more can make a release harmless that tells some of them something.
+        parts = [part for group in check.collude for many in range(len(group), 1, -1) for part in combinations(group, many)]
+        groups = [(), *dict.fromkeys(parts), *((client,) for client in clients)]
         for group in groups:
             seen = [name for name in given if not to[name] or to[name] & set(group)]
             new = [name for name in check.releases if not to[name] or to[name] & set(group)]
@@ -200,11 +206,13 @@ class ViewQuestions:
         """The secret with variables in the place of its parameters: which tables it speaks of, and what it joins."""
         if not parameters(text):
             return self._read_secret(name, text)
-        where, relations = self._places(text, name), self.readings.relations()
-        marks = {one: marker(at, relations[columns[0][0]].kinds.get(columns[0][1])) for at, (one, columns) in enumerate(where.items())}
-        found = self._read_secret(name, bound(text, marks))
-        variables = {str(value).lower(): Variable(f"${one}") for one, value in marks.items()}
-        return Query(found.name, tuple(opened(part, variables) for part in found.parts))
+        try:
+            query, values = marked(text, lambda one: self.readings.read_as(one, name))
+        except TacitError as error:
+            raise error.at(self.plan.mark("secrets", name)) from None
+        if not query.parts:
+            return self._read_secret(name, bound(text, values))
+        return Query(query.name, tuple(opened(part, values) for part in query.parts))
 
     def _secret_columns(self, name: str) -> tuple[str, ...]:
         text = self.plan.secrets[name]
@@ -415,18 +423,11 @@ def is_first(values: Sequence[Any], new: Iterable[Sequence[Any]]) -> bool:
     return True
 
 
-def marker(at: int, kind: str | None) -> Any:
-    """A value that nobody writes, of a column's type."""
-    return {"integer": NUMBER + at, "decimal": NUMBER + at, "date": "1777-07-07", "timestamp": "1777-07-07 07:07:07", "boolean": True}.get(
-        kind or "", f"$parameter{at}"
-    )
-
-
-def opened(part: Conjunctive, variables: Mapping[str, Variable]) -> Conjunctive:
-    """A query with variables in the place of some constants."""
+def opened(part: Conjunctive, values: Mapping[str, Any]) -> Conjunctive:
+    """A query with variables in the place of the values that stand for its parameters."""
 
     def put(term: Term) -> Term:
-        return variables.get(str(term.value).lower(), term) if isinstance(term, Constant) else term
+        return next((Variable(f"${name}") for name, value in values.items() if is_mark(term, value)), term)
 
     return Conjunctive(
         tuple(map(put, part.head)),

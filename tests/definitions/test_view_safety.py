@@ -135,6 +135,19 @@ def test_parameters_of_other_types(tmp_path: Path) -> None:
         assert {verdict.status for verdict in asked(plan, tmp_path)} <= {"breached", "holds", "undecided"}
 
 
+def test_a_boolean_parameter_is_a_constant(tmp_path: Path) -> None:
+    plan = boxes("N(b) :- R(b, 1)", "S() :- R($b, c)", ["V() :- R(b, c)"])
+    plan["tables"] = {"R": {"columns": {"b": "boolean", "c": "integer"}, "rows": [[True, 1]], "domains": {"c": [1, 2]}}}
+    assert asked(plan, tmp_path)[0].status == "breached"
+
+
+def test_parameters_of_several_types_keep_apart(tmp_path: Path) -> None:
+    plan = boxes("N() :- R(x, y, z)", "S() :- R($a, $b, $c)")
+    plan["tables"] = {"R": {"columns": {"x": "text", "y": "integer", "z": "boolean"}, "rows": [["q", 1, True]], "domains": {"x": ["q", "r"], "y": [1, 2]}}}
+    first, _ = asked(plan, tmp_path)
+    assert first.status == "breached" and first.witness is not None and first.witness.facts["cases"] == 8
+
+
 # -- who sees what ------------------------------------------------------------------------------------
 
 
@@ -157,6 +170,15 @@ def test_what_a_client_has_already_tells_him_nothing(tmp_path: Path) -> None:
     assert one(plan, tmp_path).status == "breached"
     plan["checks"][0]["g-safety"]["collude"] = [["authors", "chairs"]]
     assert one(plan, tmp_path).against.startswith("authors who saw who ")
+
+
+def test_parts_of_a_group_may_collude(tmp_path: Path) -> None:
+    """The chair has RP already, so the three together learn nothing; two of them do."""
+    plan = conference(e(release=["rs", "sp"], collude=[["authors", "chairs", "chair"]]))
+    plan["releases"]["rp"] = {"query": "V(r, p) :- RP(r, p)", "to": ["chair"]}
+    plan["published"] = ["who", "rp"]
+    verdict = one(plan, tmp_path)
+    assert verdict.status == "breached" and "authors and chairs together" in verdict.against
 
 
 def test_given_replaces_published(tmp_path: Path) -> None:
@@ -304,6 +326,27 @@ def test_answers_without_data(tmp_path: Path) -> None:
     assert "not what the data give" in refused(plan, tmp_path).message
     plan = answers(tmp_path, v="x,y\na,b\n", n="y\nc\n")
     assert "2 columns" in refused(plan, tmp_path).message
+
+
+def test_answers_that_need_many_unseen_values(tmp_path: Path) -> None:
+    """Eight people with numbers of their own, none of them seen: there is such a database."""
+    (tmp_path / "v.csv").write_text("person\n" + "".join(f"p{at}\n" for at in range(8)), "utf-8")
+    (tmp_path / "n.csv").write_text("yes\nyes\n", "utf-8")
+    plan = boxes("N() :- R('p1', n)", "S(p, n) :- R(p, n)", ["V(p) :- R(p, n)"])
+    plan["tables"] = {"R": {"columns": ["person", "number"], "key": ["number"]}}
+    plan["releases"]["v0"]["answer"], plan["releases"]["n"]["answer"] = "v.csv", "n.csv"
+    plan["checks"] = plan["checks"][:1]
+    assert one(plan, tmp_path).status in ("holds", "undecided")
+
+
+def test_a_secret_may_die_though_no_row_does(tmp_path: Path) -> None:
+    """A and B split twenty values; who is paired with whom tells the split but for the side."""
+    values = [f"v{at:02}" for at in range(20)]
+    plan = boxes("N(x, y) :- R(x), T(y); N(y, x) :- R(x), T(y)", "S(x) :- R(x)", ["V(x) :- R(x); V(x) :- T(x)"], ["R(x), T(x) -> false"])
+    for name, mine in (("R", values[:10]), ("T", values[10:])):
+        plan["tables"][name] = {"columns": ["a"], "rows": [[value] for value in mine], "domains": {"a": values}}
+    plan["checks"] = plan["checks"][1:]
+    assert one(plan, tmp_path).status == "breached"
 
 
 def test_contradictions_are_found_before_anything_is_judged(tmp_path: Path) -> None:

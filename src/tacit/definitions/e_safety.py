@@ -112,9 +112,7 @@ class ESafety(ViewSafety):
                 return outcome
             if before is not None and outcome.kind == "not-counted":
                 return before  # it was answered with fewer unseen values, and that is as far as counting goes
-        if outcome is None:
-            raise NoWorld
-        return outcome
+        return outcome if outcome is not None else self._with_more(case, fresh, deadline)
 
     def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
         """The answer where open columns have so many unseen values."""
@@ -157,10 +155,13 @@ class ESafety(ViewSafety):
             tallies[id(part)] = one
             if (secret := one.moved(of_part(actual, part))) is not None:
                 return self._odds(case, found, one, secret, actual, measured)
+        for part in left:
+            if (dead := self._dies(case, found, part, actual, measured, deadline)) is not None:
+                return dead
         if left:
             size = max(len(part.tuples) for part in left)
             text = (
-                f"No secret dies, and the worlds could not be counted: {plural('part', len(left))} of up to {size} tuples hang together. "
+                f"No row became impossible or certain, no secret was found that dies, and the worlds could not be counted: {plural('part', len(left))} of up to {size} tuples hang together. "
                 "Close columns with domains: of fewer values, or ask for g-safety."
             )
             return undecided("not-counted", text, case, measured)
@@ -187,6 +188,16 @@ class ESafety(ViewSafety):
         died = found.secret_of((found.actual or frozenset()) - frozenset(part.tuples) | world)
         died = frozenset(row for row in died if row in rows) | (actual - frozenset(rows))
         return self._secrets(case, found, [(actual, None, None), (died, None, 0)], (gone, kept), measured)
+
+    def _dies(
+        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], measured: Mapping[str, Any], deadline: Deadline
+    ) -> Outcome | None:
+        """Does the secret of a world that is ruled out have no world left?"""
+        out = found.breaking(part.after, deadline)
+        died = actual if out is None else found.secret_of(out)
+        if died == actual or found.some([*found.after, *found.having(died)], deadline) is not None:
+            return None
+        return self._secrets(case, found, [(actual, None, None), (died, None, 0)], ((), ()), measured)
 
     def _odds(
         self, case: SafetyCase, found: Worlds, one: Tally, secret: frozenset[Tuple], actual: frozenset[Tuple], measured: Mapping[str, Any]
@@ -345,6 +356,8 @@ def few(rows: Sequence[tuple[Any, ...]], most: int = 6) -> list[str]:
 def odds_story(secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds) -> str:
     """How the odds of two secrets move."""
     (one, before, after), (two, before_two, after_two) = secrets
+    if before is None:
+        return f"Before, the answer of {found.setting.secret.name} could be {shown_secret(found.rows(two), found.setting.secret)}. Now nobody believes that."
     names = [shown_secret(found.rows(each), found.setting.secret) for each in (one, two)]
     return (
         f"Before, {names[0]} was the answer of {found.setting.secret.name} in {many(before)} and {names[1]} in {many(before_two)}. "

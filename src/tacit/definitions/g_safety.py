@@ -79,9 +79,7 @@ class GSafety(ViewSafety):
                 continue  # answers without data may need more unseen values
             if outcome.status == "breached":
                 break
-        if outcome is None:
-            raise NoWorld
-        return outcome
+        return outcome if outcome is not None else self._with_more(case, fresh, deadline)
 
     def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
         """The answer where open columns have so many unseen values."""

@@ -21,11 +21,12 @@ from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
 from tacit.worlds.setting import Setting
 from tacit.worlds.solving import Deadline, NoWorld, OutOfTime
 from tacit.worlds.universe import unbounded
-from tacit.worlds.unseen import enough
+from tacit.worlds.unseen import chosen, enough, further
 from tacit.worlds.worlds import Worlds
 
 SECONDS = 60
 COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way where that is cheap
+MOST_SHOWN = 12  # rows of a secret in a sentence
 MOST_HINTED = 40  # unseen values that are worth trying
 MOST_UNSEEN = 3  # over all databases: domains with up to so many values beyond the constants
 CONSTRAINTS_KNOWN = Assumption("constraints-known", "everybody knows the constraints, keys and domains", "yes")
@@ -116,6 +117,27 @@ class ViewSafety(Definition):
     @abstractmethod
     def _decided(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
         """The answer by looking at worlds."""
+
+    @abstractmethod
+    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+        """The answer where open columns have so many unseen values."""
+
+    def _with_more(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
+        """The answer with more unseen values, where no database was found with few; NoWorld where there is none whatever their number."""
+        tried = [*chosen(case.setting, fresh), *(more := further(case.setting, fresh))]
+        for setting, is_proved in more:
+            try:
+                return self._over_values(case, setting, is_proved, deadline)
+            except NoWorld:
+                continue
+        last, is_proved = tried[-1]
+        if is_proved:
+            raise NoWorld
+        text = (
+            f"No database with up to {plural('unseen value', last.fresh)} in {listed(open_names(last))} satisfies the constraints and gives "
+            f"{listed([*case.given, *case.new])} these answers. Allow more with fresh:, or correct the answer files."
+        )
+        return undecided("no-database", text, case)
 
     def _settled(self, case: SafetyCase) -> Outcome | None:
         """The answer without looking at worlds, where there is one."""
@@ -272,6 +294,8 @@ def shown_secret(rows: Iterable[Sequence[Any]], secret: Query) -> str:
     found = sorted(map(shown_row, rows))
     if secret.parts and not secret.parts[0].head:
         return "yes" if found else "no"
+    if len(found) > MOST_SHOWN:
+        found = [*found[: MOST_SHOWN - 1], f"{len(found) - MOST_SHOWN + 1} more"]
     return f"{{{', '.join(found)}}}" if found else "the empty answer"
 
 

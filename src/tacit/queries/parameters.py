@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from tacit.errors import QueryError
@@ -11,8 +12,12 @@ from tacit.queries.query import Comparison, Constant, Query, Relations, Variable
 from tacit.queries.reading import Reading
 
 PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w+)")
-# Values that nobody writes: a text, a number, a day, a moment; and true.
-MARKERS: tuple[Any, ...] = ("$%s", 918273645546372, "1777-07-07", "1777-07-07 07:07:07", "true")
+MOST_PARAMETERS = 4
+
+
+def marks(at: int) -> tuple[Any, ...]:
+    """Values that nobody writes, of every type: a text, a number, a day, a moment; and true, where there is no choice."""
+    return f"$parameter{at}", 918273645546372 + at, f"1777-07-{at + 1:02}", f"1777-07-07 07:07:{at:02}", True
 
 
 def parameters(text: str) -> list[str]:
@@ -40,52 +45,59 @@ def bound(text: str, values: Mapping[str, Any]) -> str:
 
 def written(value: Any) -> str:
     """A value as a constant of Datalog and SQL."""
-    plain = value if isinstance(value, str | int | bool) or str(value).replace(".", "", 1).lstrip("-").isdigit() else str(value)
+    if isinstance(value, bool):
+        return f"'{str(value).lower()}'"
+    plain = value if isinstance(value, str | int) or str(value).replace(".", "", 1).lstrip("-").isdigit() else str(value)
     return str(Constant(plain))
 
 
 def places(text: str, relations: Relations, read: Callable[[str], Reading]) -> dict[str, list[tuple[str, str]]]:
     """The columns that each parameter stands in or is compared with."""
-    names = parameters(text)
-    found: dict[str, list[tuple[str, str]]] = {}
-    for name in names:
-        found[name] = _places_of(name, names, text, relations, read)
-        if not found[name]:
+    query, values = marked(text, read)
+    found = {name: list(dict.fromkeys(_standing(query, value, relations))) for name, value in values.items()}
+    for name, columns in found.items():
+        if not columns:
             raise QueryError(
                 f"${name} is compared with no column.", code="parameter", hint=f"Use it where a value stands, e.g. R(x, ${name})."
             )
     return found
 
 
-def _places_of(
-    name: str, names: list[str], text: str, relations: Relations, read: Callable[[str], Reading]
-) -> list[tuple[str, str]]:
-    problem: QueryError | None = None
-    for marker in MARKERS:
-        value = marker % name if isinstance(marker, str) and "%" in marker else marker
-        # The other parameters take whatever kind their columns have; all kinds are tried together.
-        for other in MARKERS:
-            values = {each: other % each if isinstance(other, str) and "%" in other else other for each in names} | {name: value}
-            try:
-                exact = read(bound(text, values)).exact
-            except QueryError as error:
-                if error.code != "type-clash":
-                    raise
-                problem = error
-                continue
-            if exact is not None:
-                return list(dict.fromkeys(_standing(exact, value, relations)))
-    if problem is not None:
-        raise QueryError(f"${name} is compared with columns of different types.", code="type-clash", hint="Write a constant instead.")
-    return []
+def marked(text: str, read: Callable[[str], Reading]) -> tuple[Query, dict[str, Any]]:
+    """A query with a value of its own in the place of each parameter, of whichever type the columns there have."""
+    names = parameters(text)
+    if len(names) > MOST_PARAMETERS:
+        raise QueryError(
+            f"there are {len(names)} parameters; up to {MOST_PARAMETERS} are asked.", code="parameter", hint="Write constants for the others."
+        )
+    for values in product(*(marks(at) for at in range(len(names)))):
+        chosen = dict(zip(names, values, strict=True))
+        try:
+            reading = read(bound(text, chosen))
+        except QueryError as error:
+            if error.code != "type-clash":
+                raise
+            continue
+        if reading.exact is not None:
+            return reading.exact, chosen
+        break  # it is outside what is read exactly, whatever the values
+    else:
+        raise QueryError(
+            "the parameters are compared with columns of different types.", code="type-clash", hint="Write a constant for one of them."
+        )
+    return Query(reading.name, ()), chosen
+
+
+def is_mark(term: object, value: Any) -> bool:
+    """Is a term the value that stands for a parameter? A day is read as midnight where a moment is asked for."""
+    return isinstance(term, Constant) and str(term.value).lower().removesuffix(" 00:00:00") == str(value).lower()
 
 
 def _standing(query: Query, value: Any, relations: Relations) -> Iterator[tuple[str, str]]:
     """The columns where a constant stands, or with whose variables it is compared."""
 
     def is_marker(term: object) -> bool:
-        # A day is read as midnight where a moment is asked for.
-        return isinstance(term, Constant) and str(term.value).lower().removesuffix(" 00:00:00") == str(value)
+        return is_mark(term, value)
 
     for part in query.parts:
         compared = {one.left if is_marker(one.right) else one.right for one in part.comparisons if _touches(one, is_marker)}

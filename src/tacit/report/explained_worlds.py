@@ -55,7 +55,8 @@ def show(found: ExplainedWorlds, console: Console, audience: Audience = "owner")
     if case := which_case(found, owner):
         console.print(Text(case))
     status = found.verdict.status
-    console.print(Text(WORDS[status], style=STYLES[status]).append(f"  {found.verdict.because}.", style="not bold default"))
+    why = found.verdict.reason.text if found.verdict.reason else f"{found.verdict.because}."
+    console.print(Text(WORDS[status], style=STYLES[status]).append(f"  {why}", style="not bold default"))
     if found.listing is not None:
         console.print()
         for label, text in numbers(found.listing):

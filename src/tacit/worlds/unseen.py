@@ -17,6 +17,7 @@ from tacit.worlds.setting import Setting
 from tacit.worlds.universe import Place, unbounded, universe_of
 
 USUAL = 2  # unseen values where nobody asked for a number and none is proved to suffice
+FURTHEST = 24  # unseen values that are tried to find a database at all
 AT_ONCE = 6  # a number that is proved to suffice is taken as it is up to here
 
 
@@ -61,6 +62,16 @@ def chosen(setting: Setting, asked: int | None, least: int = 0) -> list[tuple[Se
         numbers = [asked]
     else:
         numbers = list(range(max(needed if needed is not None and needed <= AT_ONCE else USUAL, least) + 1))
+    return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
+
+
+def further(setting: Setting, asked: int | None) -> list[tuple[Setting, bool]]:
+    """More unseen values, for answers without data that no database gives with fewer."""
+    needed = enough(setting)
+    if asked is not None or not unbounded(setting):
+        return []
+    most = FURTHEST if needed is None else min(needed, FURTHEST)
+    numbers = sorted({number for number in (4, 8, 16, most) if number <= most})
     return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
 
 
