@@ -188,7 +188,7 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
     shape = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": colour["legend"]}
     spec = {
         "title": {"text": title, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "offset": 14},
-        "width": 460, "height": 320, "padding": 16, "data": {"values": list(rows)},
+        "width": 460, "height": 320, "padding": {"left": 16, "top": 16, "bottom": 16, "right": 56}, "data": {"values": list(rows)},
         "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2},
         "encoding": {"x": across, "y": up, "color": colour, "shape": shape},
         "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
