@@ -18,6 +18,7 @@ from tacit.definitions.view_safety import (
     ViewSafety,
     counted,
     domains,
+    numbers,
     open_names,
     pair_breach,
     shown_row,
@@ -28,7 +29,7 @@ from tacit.definitions.view_safety import (
 )
 from tacit.definitions.words import listed, plural
 from tacit.model.verdict import Assumption
-from tacit.worlds.counting import ENUMERATED, Part, Tally, plausible, tally, worlds
+from tacit.worlds.counting import ENUMERATED, Part, Tally, tally
 from tacit.worlds.matching import TooMany, Tuple
 from tacit.worlds.over_domain import Databases, moved
 from tacit.worlds.question import Over, SafetyCase
@@ -312,13 +313,7 @@ def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where every part could be counted."""
     if len(found.parts) > COUNTED_PARTS:
         return {}
-    every = [tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10) for part in found.parts]
-    known = [one for one in every if one is not None]
-    if len(known) < len(every):
-        return {}
-    before, after = worlds(known, found.free)
-    first, second = plausible(known)
-    return {"worlds_before": before, "worlds_after": after, "secrets_before": first, "secrets_after": second}
+    return numbers(found, [tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10) for part in found.parts])
 
 
 def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:

@@ -14,7 +14,7 @@ from tacit.model.verdict import Assumption, Certificate, Reason, Scope, Status, 
 from tacit.queries.facts import Fact
 from tacit.queries.query import Query, Relations
 from tacit.queries.rewriting import implied, rewriting
-from tacit.worlds.counting import ENUMERATED, plausible, tally, worlds
+from tacit.worlds.counting import ENUMERATED, Tally, plausible, tally, worlds
 from tacit.worlds.matching import TooMany
 from tacit.worlds.over_domain import Databases
 from tacit.worlds.question import Over, SafetyCase, SafetyQuestion
@@ -347,8 +347,14 @@ def counted(found: Worlds) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where they are cheap to have."""
     if len(found.parts) > COUNTED_PARTS or any(len(part.tuples) > ENUMERATED - 4 for part in found.parts):
         return {}
-    tallies = [tally(part, most_states=COUNTED_STATES) for part in found.parts]
+    return numbers(found, [tally(part, most_states=COUNTED_STATES) for part in found.parts])
+
+
+def numbers(found: Worlds, tallies: Sequence[Tally | None]) -> dict[str, int]:
+    """The numbers of worlds and plausible secrets from those of the parts: all of them, or none where one part is not counted."""
     known = [one for one in tallies if one is not None]
+    if len(known) < len(tallies):
+        return {}
     before, after = worlds(known, found.free)
     first, second = plausible(known)
     return {"worlds_before": before, "worlds_after": after, "secrets_before": first, "secrets_after": second}
