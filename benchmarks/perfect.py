@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.anonymize_adult import cpu
+from benchmarks.growth import Axis, chart
 from tacit.queries.critical import Judge, judge
 from tacit.queries.index import SecretIndex
 from tacit.queries.query import (
@@ -344,36 +345,19 @@ def pair_by_pair(rng: random.Random, secrets: Sequence[Query], views: Sequence[Q
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
-    """The growth as an SVG file: both axes logarithmic, a line per kind of query, named at its end."""
-    from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SIZE, picture
+    """The growth as an SVG file, a line per kind of query."""
+    from tacit.report.charts import EXPOSED, MUTED
 
     names = [name for name, *_ in LARGE]
     colours = (MUTED, "#9dbbdb", "#4a76a8", "#1f4468", "#0f766e", "#6bb5a8", "#e08a5b", EXPOSED)
     steepest = max(slope([row for row in rows if row["name"] == name]) for name in names)
     slowest = max(row["seconds"] for row in rows)
     title = f"Queries of up to 400 atoms: {1000 * slowest:.0f} ms at most, growing no faster than n^{steepest:.1f}"
-    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12,
-            "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT}  # fmt: skip
-    across = {"field": "atoms", "type": "quantitative", "title": "atoms of the secret",
-              "scale": {"type": "log", "domain": [38, 420]},
-              "axis": {"grid": False, "values": [50, 100, 200, 400]}}  # fmt: skip
-    up = {"field": "milliseconds", "type": "quantitative", "title": "CPU milliseconds of one question, cold",
-          "scale": {"type": "log", "domain": [1, 1000]},
-          "axis": {"values": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], "format": "~g"}}  # fmt: skip
-    colour = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names, "range": list(colours)},
-              "legend": {"title": None, "orient": "right", "labelColor": INK,
-                         "labelFontSize": 13, "labelLimit": 260, "symbolSize": 120}}  # fmt: skip
-    shape = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": colour["legend"]}
-    spec = {
-        "title": {"text": title, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "offset": 14},
-        "width": 460, "height": 320, "padding": 16,
-        "data": {"values": [{**row, "milliseconds": 1000 * row["seconds"]} for row in rows]},
-        "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2},
-        "encoding": {"x": across, "y": up, "color": colour, "shape": shape},
-        "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
-    }  # fmt: skip
+    across = Axis("atoms", "atoms of the secret", (38, 420), (50, 100, 200, 400))
+    up = Axis("milliseconds", "CPU milliseconds of one question, cold", (1, 1000), (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000))
     told = "; ".join(f"{row['name']}, {row['atoms']} atoms: {1000 * row['seconds']:.1f} ms" for row in rows)
-    return picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+    shown = [{**row, "milliseconds": 1000 * row["seconds"]} for row in rows]
+    return chart(shown, dict(zip(names, colours, strict=False)), across, up, title, told)
 
 
 def slope(rows: Sequence[dict[str, Any]]) -> float:

@@ -21,6 +21,7 @@ from typing import Any
 
 from examples.conference.generate import Conference, conference
 
+from benchmarks.growth import Axis, chart
 from tacit.definitions.e_safety import ESafety
 from tacit.definitions.g_safety import GSafety
 from tacit.model.verdict import Verdict
@@ -166,35 +167,17 @@ def alone(*arguments: str) -> Any:
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
-    """The growth as an SVG file: both axes logarithmic, a line per kind of question."""
-    from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SIZE, picture
+    """The growth as an SVG file, a line per kind of question."""
+    from tacit.report.charts import EXPOSED, MUTED
 
-    names = list(KINDS)
     colours = ("#9dbbdb", "#4a76a8", "#6bb5a8", "#0f766e", EXPOSED, MUTED)
     steepest = max(exponents(rows).values())
     slowest = max(rows, key=lambda row: row["seconds"])
     title = f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no faster than n^{steepest:.1f}"
-    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12,
-            "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT}  # fmt: skip
-    across = {"field": "tuples", "type": "quantitative", "title": "possible rows",
-              "scale": {"type": "log", "domain": [900, 25_000]},
-              "axis": {"grid": False, "values": [1000, 2000, 5000, 10_000, 20_000], "format": ",d"}}  # fmt: skip
-    up = {"field": "seconds", "type": "quantitative", "title": "CPU seconds of one check, cold",
-          "scale": {"type": "log", "domain": [0.02, 40]},
-          "axis": {"values": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20], "format": "~g"}}  # fmt: skip
-    colour = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names, "range": list(colours)},
-              "legend": {"title": None, "orient": "right", "labelColor": INK,
-                         "labelFontSize": 13, "labelLimit": 280, "symbolSize": 120}}  # fmt: skip
-    shape = {"field": "name", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": colour["legend"]}
-    spec = {
-        "title": {"text": title, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "offset": 14},
-        "width": 460, "height": 320, "padding": {"left": 16, "top": 16, "bottom": 16, "right": 56}, "data": {"values": list(rows)},
-        "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2},
-        "encoding": {"x": across, "y": up, "color": colour, "shape": shape},
-        "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
-    }  # fmt: skip
+    across = Axis("tuples", "possible rows", (900, 25_000), (1000, 2000, 5000, 10_000, 20_000), ",d")
+    up = Axis("seconds", "CPU seconds of one check, cold", (0.02, 40), (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20))
     told = "; ".join(f"{row['name']}, {row['tuples']:,} rows: {row['seconds']:.2f} s" for row in rows)
-    return picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+    return chart(rows, dict(zip(KINDS, colours, strict=True)), across, up, title, told)
 
 
 def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
