@@ -1,0 +1,149 @@
+"""k-RSIND: can the people be divided into crowds of k who could swap the values they have? (Yao et al., Definition 4)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, get_args
+
+from tacit.definitions.base import Place, check_seconds
+from tacit.definitions.overlapping import (
+    MOST_NAMED,
+    MOST_SAID,
+    SECONDS,
+    OverlapDefinition,
+    called,
+    counted_sizes,
+    crowds_json,
+    described,
+    key_json,
+    known_for_certain,
+    no_table,
+)
+from tacit.definitions.parameters import whole
+from tacit.definitions.words import listed, people
+from tacit.errors import DataError, ParameterError
+from tacit.model.verdict import Certificate, Reason, Verdict, Witness
+from tacit.overlap.question import OverlapQuestion
+from tacit.overlap.rsind import RestrictedCrowds, Variant, rsind_level
+from tacit.overlap.system import NoTable
+from tacit.worlds.solving import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class KRsind(OverlapDefinition):
+    """The people can be divided into crowds of at least `k`, each of whom can swap the values that the crowd has now.
+
+    `variant` diverse asks that each crowd has at least two different values. Definition 4 as printed (literal) does not:
+    then a crowd of people who all have the same value counts, and releasing the whole table is 2-RSIND where every
+    value occurs twice.
+
+    >>> KRsind(k=3).label, KRsind(k=3, variant="literal").label
+    ('3-RSIND', '3-RSIND (literal)')
+    >>> KRsind(k=2, variant="exact")
+    Traceback (most recent call last):
+    tacit.errors.ParameterError: there is no variant 'exact'. Use diverse or literal.
+    """
+
+    k: int
+    variant: Variant = "diverse"
+    seconds: Any = SECONDS
+
+    check_name: ClassVar[str] = "k-rsind"
+    place: ClassVar[Place] = Place(
+        protects="who somebody is told apart from, by the values that they have",
+        against="who sees all the views and knows everybody's public columns",
+        measured="how many people can swap the values that they have",
+        risks=("singling out",),
+        disclosures=("identity",),
+    )
+
+    def __post_init__(self) -> None:
+        whole("k", self.k, least=2, because="protects nobody: everybody is alone in a crowd of one")
+        if self.variant not in get_args(Variant):
+            raise ParameterError(f"there is no variant {self.variant!r}.", parameter="variant", hint="Use diverse or literal.")
+        check_seconds(self.seconds)
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a few words."""
+        return f"{self.k}-RSIND" + (" (literal)" if self.variant == "literal" else "")
+
+    def check(self, question: OverlapQuestion, *, sensitive: str | None = None) -> Verdict:
+        """Look for the division with the largest crowds."""
+        if question.overlap.current is None:
+            hint = "Give the table a file that has the column, or ask k-sind."
+            raise DataError(f"k-rsind needs everybody's {question.sensitive}, and the table does not have it.", hint=hint)
+        base = Verdict(
+            check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("crowds"),
+            measure="how many people can swap the values that they have now", required={"k": self.k, "variant": self.variant},
+            assumptions=question.assumptions, **described(question),
+        )  # fmt: skip
+        base = replace(base, warnings=(*base.warnings, *known_for_certain(question)))
+        try:
+            found = rsind_level(question.overlap, self.variant, Deadline(float(self.seconds)), question.job)
+        except NoTable:
+            raise no_table(question) from None
+        return self._judged(base, question, found)
+
+    def _judged(self, base: Verdict, question: OverlapQuestion, found: RestrictedCrowds) -> Verdict:
+        sizes = [sum(many for _, _, many in crowd) for crowd in found.sets]
+        measured = {"k": found.level, "crowds": len(sizes), "sizes": counted_sizes(sizes)}
+        base = replace(base, measured=measured, personal=crowds_json(question, found.sets))
+        if found.level < found.most:
+            base = replace(base, certainty="conservative")
+        values = "" if self.variant == "literal" else ", each with two different values at least"
+        is_certain = self.variant == "literal" or all(differ(question, crowd) for crowd in found.sets)
+        if not is_certain:
+            base = replace(base, measured={}, personal={})
+        if found.level >= self.k and not is_certain:
+            text = "Some crowds have two values only if spellings, or missing and unknown values, count as different. Say merge-spelling, as-written or unknown: for the column."
+            return replace(base, status="undecided", because="this could not be decided", evidence=Reason("meanings", text))
+        if found.level >= self.k:
+            because = f"the people can be divided into {crowds_of(len(sizes), found.level)} who can swap the values that they have{values}"
+            return replace(base, because=because, evidence=Certificate("crowds", {"smallest": found.level}))
+        if found.most >= self.k:
+            return self._undecided(base, found.level)
+        size = "fewer than that" if not is_certain else f"at least {people(found.level)} each" if found.level else "any size"
+        because = f"no division into crowds of {self.k} who can swap the values that they have{values}; the best has {size}"
+        if not found.level:
+            because = f"the people cannot be divided into crowds who can swap the values that they have{values}"
+        evidence, story = self._smallest(question, found)
+        return replace(base, status="breached", because=because, story=story, evidence=evidence)
+
+    def _smallest(self, question: OverlapQuestion, found: RestrictedCrowds) -> tuple[Witness, str | None]:
+        """The smallest crowd of the best division; where there is none, that is all."""
+        if not found.sets:
+            return Witness("set", {"size": 0}), None
+        crowd = min(found.sets, key=lambda one: sum(many for _, _, many in one))
+        members = [(key, value) for class_, value, many in crowd for key in question.members(class_, min(many, MOST_NAMED), value)][:MOST_NAMED]
+        values = list(dict.fromkeys(question.overlap.values[value] for _, value, _ in crowd))
+        said = listed([called(key) for key, _ in members[:MOST_SAID]] + ([f"{found.level - MOST_SAID:,} more"] if found.level > MOST_SAID else []))
+        story = f"In the best division the smallest crowd is {said}."
+        return Witness("set", {"size": found.level}, {"people": [key_json(key) for key, _ in members], "values": values}), story
+
+    def _undecided(self, base: Verdict, level: int) -> Verdict:
+        text = (
+            f"A division into crowds of {level:,} was found; whether there is one with {self.k:,} was not settled in {float(self.seconds):g} seconds. "
+            "Allow more with seconds:, or ask for a smaller k."
+        )
+        return replace(base, status="undecided", certainty="exact", because="this could not be decided", evidence=Reason("time", text))
+
+
+def differ(question: OverlapQuestion, crowd: Sequence[tuple[int, int, int]]) -> bool:
+    """Has a crowd two values that surely differ? Spellings of one do not, nor does what may mean anything."""
+    found = set()
+    for _, value, _ in crowd:
+        meant = [number for number, same in enumerate(question.meanings) if value in same]
+        if len(meant) == 1 and question.overlap.values[value] is not None:
+            found.add(meant[0])
+    return len(found) > 1
+
+
+def crowds_of(many: int, level: int) -> str:
+    """So many crowds, of so many people at least.
+
+    >>> crowds_of(1, 7), crowds_of(3, 2)
+    ('one crowd of 7', '3 crowds of at least 2 people')
+    """
+    return f"one crowd of {level:,}" if many == 1 else f"{many:,} crowds of at least {people(level)}"

@@ -1,0 +1,51 @@
+"""What counting with arrays needs to know of its numbers, be they rounded (`enclosing`) or residues (`residues`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tacit.overlap.setting import Integers
+from tacit.overlap.shared import Factor
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """An array of numbers, up to a common factor, with what is known of its errors.
+
+    Rounded numbers are from 0 to 1, and a true one is between part * (1 - u)^roundings and
+    part / (1 - u)^roundings + lost, with u = 2^-53. Residues are integers, and exact.
+    """
+
+    part: Array
+    roundings: int = 0
+    lost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginal:
+    """The weight of all tables by some detail of theirs, and how many people each of some cells has there."""
+
+    weight: Numbers
+    cells: tuple[tuple[int, Integers], ...]
+
+
+class Arithmetic(Protocol):
+    """A way to calculate with non-negative numbers or residues."""
+
+    def dot(self, one: Array, other: Array, out: Array | None = None) -> Array:
+        """The matrix product, perhaps into an array that is there."""
+
+    def tidy(self, raw: Array) -> Array:
+        """Sums of products, or products of two tidy numbers, made fit for further products; may change its argument."""
+
+    def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
+        """What was calculated from some numbers: each a sum of so many products of one of each, after so many roundings."""
+
+    def weights(self, factor: Factor) -> Numbers:
+        """The weights of a factor on its box."""

@@ -1,0 +1,35 @@
+"""Which values may mean the same: missing ones may be any, and spellings of one word are no diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from tacit.tables.cleaning import folded, unknown_words
+
+Meanings = tuple[tuple[int, ...], ...]
+
+
+def meanings(
+    values: Sequence[Any], *, unknown: Collection[Any] | None = None, merge_spelling: bool = True, guess_unknown: bool = True
+) -> Meanings:
+    """For each thing that a value may mean, the values (by their places) that may mean it, the plainest first.
+
+    A missing value, one of `unknown`, and where that is to be guessed one that looks so ("?"), may mean anything: it counts with
+    every other. Spellings that differ in case and spaces are one where `merge_spelling`.
+
+    >>> meanings(["Cancer", "Flu", "cancer", None])
+    ((0, 2, 3), (1, 3))
+    >>> meanings(["Cancer", "cancer", "?"], merge_spelling=False, guess_unknown=False)
+    ((0,), (1,), (2,))
+    >>> meanings([None])
+    ((0,),)
+    """
+    told = [value for value in values if value is not None]
+    open_ = {*(unknown or ()), *(unknown_words(told) if guess_unknown and unknown is None else ())}
+    anything = [at for at, value in enumerate(values) if value is None or value in open_]
+    same: dict[Any, list[int]] = {}
+    for at, value in enumerate(values):
+        if at not in anything:
+            same.setdefault(folded(value) if merge_spelling else (type(value), value), []).append(at)
+    return tuple((*some, *anything) for some in same.values()) or ((tuple(anything),) if anything else ())

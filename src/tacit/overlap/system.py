@@ -1,0 +1,230 @@
+"""The tables that fit, as a system of sums: cells (class, value), what is settled at once, and parts that do not touch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from tacit.overlap.setting import NOTHING, Integers, Overlap
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Cells = frozenset[int]
+
+
+class NoTable(Exception):
+    """No table gives the views these answers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    """Some cells have so many people together: those of a class, or those whom a view shows in the same row."""
+
+    cells: Integers
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Cells that hang together and are not settled.
+
+    Cell j of the part is cell `place[j]` of the system, stands for the value numbered `value[j]`, and has between `low`
+    and `high` people. It is in one of `classes` (`class_of[j]`) and in any number of `rows`. The number of tables is the
+    sum over all solutions of prod(class.total! / prod(x! of its cells)).
+    """
+
+    place: Integers
+    value: Integers
+    low: Integers
+    high: Integers
+    classes: tuple[Sum, ...]
+    rows: tuple[Sum, ...]
+
+    @cached_property
+    def class_of(self) -> Integers:
+        """The class of each cell, as its place in `classes`."""
+        found = np.zeros(len(self.place), dtype=np.int64)
+        for number, one in enumerate(self.classes):
+            found[one.cells] = number
+        return found
+
+    @property
+    def people(self) -> int:
+        """How many people the part is about."""
+        return sum(one.total for one in self.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """All cells, row by row of classes; those with low = high are settled, the others are in `parts`."""
+
+    overlap: Overlap
+    low: Integers
+    high: Integers
+    parts: tuple[Part, ...]
+
+    def cell(self, class_: int, value: int) -> int:
+        """The number of a cell."""
+        return class_ * len(self.overlap.values) + value
+
+    @cached_property
+    def settled(self) -> int:
+        """In how many ways the people of each class can be divided among the settled cells and the rest."""
+        ways = 1
+        is_settled = self.low == self.high
+        wide = len(self.overlap.values)
+        for number, size in enumerate(self.overlap.sizes.tolist()):
+            own = slice(number * wide, (number + 1) * wide)
+            fixed = [one for one in self.low[own][is_settled[own]].tolist() if one]
+            if fixed:
+                ways *= factorial(size) // factorial(size - sum(fixed))
+                for one in fixed:
+                    ways //= factorial(one)
+        return ways
+
+
+def system_of(overlap: Overlap) -> System:
+    """The cells of the tables that fit some views; raises NoTable where sums alone show that there is none.
+
+    >>> from tacit.overlap.setting import overlap_of
+    >>> found = system_of(overlap_of("xyz", ["xy", "yz"], [[0], [0, 1], [1]]))
+    >>> found.parts, found.low.reshape(3, 3).tolist()
+    ((), [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    """
+    wide = len(overlap.values)
+    classes = [(np.arange(number * wide, (number + 1) * wide), size) for number, size in enumerate(overlap.sizes.tolist())]
+    rows = list(_rows(overlap))
+    low = np.zeros(len(classes) * wide, dtype=np.int64)
+    high = np.repeat(overlap.sizes, wide)
+    _squeeze(low, high, [*classes, *rows])
+    class_of = np.repeat(np.arange(len(classes)), wide)
+    while True:
+        live = low < high
+        mine = [Sum(one[live[one]], total - int(low[one[~live[one]]].sum())) for one, total in classes]
+        simple = _simplified(rows, mine, low, high, class_of)
+        before = low.copy(), high.copy()
+        sums = [(one.cells, one.total) for one in mine if len(one.cells)]
+        # What is left of nested sums may settle more.
+        _squeeze(low, high, [*sums, *((np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple)])
+        if (low == before[0]).all() and (high == before[1]).all():
+            return System(overlap, low, high, tuple(_parts(mine, simple, low, high, wide)))
+
+
+def _rows(overlap: Overlap) -> Iterable[tuple[Integers, int]]:
+    """The cells that put the same row into a view, with how often it is shown."""
+    at = np.nonzero(overlap.outputs != NOTHING)
+    rows = overlap.outputs[at]
+    cells = at[0] * len(overlap.values) + at[2]
+    order = np.argsort(rows, kind="stable")
+    rows, cells = rows[order], cells[order]
+    seen, starts = np.unique(rows, return_index=True)
+    missing = np.ones(len(overlap.shown), dtype=bool)
+    missing[seen] = False
+    missing[NOTHING] = False
+    if (overlap.shown[missing] > 0).any():
+        raise NoTable
+    ends = [*starts[1:].tolist(), len(cells)]
+    for row, start, end in zip(seen.tolist(), starts.tolist(), ends if len(seen) else (), strict=True):
+        yield cells[start:end], int(overlap.shown[row])
+
+
+def _squeeze(low: Integers, high: Integers, sums: Sequence[tuple[Integers, int]]) -> None:
+    """Narrow the bounds of cells, in place, until the sums narrow them no further."""
+    if not sums:
+        return
+    number = np.repeat(np.arange(len(sums)), [len(cells) for cells, _ in sums])
+    cells = np.concatenate([cells for cells, _ in sums])
+    totals = np.array([total for _, total in sums], dtype=np.int64)
+    while True:
+        least = np.bincount(number, low[cells], len(sums)).astype(np.int64)
+        most = np.bincount(number, high[cells], len(sums)).astype(np.int64)
+        if (least > totals).any() or (most < totals).any():
+            raise NoTable
+        before = low.copy(), high.copy()
+        np.minimum.at(high, cells, (totals - least)[number] + before[0][cells])
+        np.maximum.at(low, cells, (totals - most)[number] + before[1][cells])
+        if (low > high).any():
+            raise NoTable
+        if (low == before[0]).all() and (high == before[1]).all():
+            return
+
+
+def _simplified(
+    rows: Sequence[tuple[Integers, int]], classes: Sequence[Sum], low: Integers, high: Integers, class_of: Integers
+) -> list[tuple[Cells, int]]:
+    """Sums over live cells without whole classes, without the same sum twice, and without one sum inside another."""
+    whole = [frozenset(one.cells.tolist()) for one in classes]
+    live = low < high
+    found: dict[Cells, int] = {}
+    for cells, total in rows:
+        rest = total - int(low[cells[~live[cells]]].sum())
+        kept = frozenset(cells[live[cells]].tolist())
+        for number in set(class_of[list(kept)].tolist()):
+            if whole[number] <= kept:
+                kept -= whole[number]
+                rest -= classes[number].total
+        if rest < 0 or found.setdefault(kept, rest) != rest or (not kept and rest):
+            raise NoTable
+    found.pop(frozenset(), None)
+    return list(_without_nested(found).items())
+
+
+def _without_nested(sums: dict[Cells, int]) -> dict[Cells, int]:
+    """What is left of the larger sum where one is inside another: fewer cells to look at, the same tables."""
+    holding: dict[int, set[Cells]] = defaultdict(set)
+    for cells in sums:
+        for cell in cells:
+            holding[cell].add(cells)
+    number = count()  # sums of one size are taken in the order in which they came
+    waiting = [(len(cells), next(number), cells) for cells in sums]
+    heapify(waiting)
+    while waiting:
+        inner = heappop(waiting)[-1]
+        if inner not in sums:
+            continue
+        fewest = min((holding[cell] for cell in inner), key=len)
+        for outer in [one for one in fewest if inner < one]:
+            rest, total = outer - inner, sums.pop(outer) - sums[inner]
+            for cell in outer:
+                holding[cell].discard(outer)
+            if total < 0 or sums.setdefault(rest, total) != total:
+                raise NoTable
+            for cell in rest:
+                holding[cell].add(rest)
+            heappush(waiting, (len(rest), next(number), rest))
+    return sums
+
+
+def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integers, high: Integers, wide: int) -> Iterable[Part]:
+    """The live cells, taken apart where no sum joins them."""
+    parent: dict[int, int] = {}
+
+    def top(cell: int) -> int:
+        while parent.setdefault(cell, cell) != cell:
+            parent[cell] = parent[parent[cell]]
+            cell = parent[cell]
+        return cell
+
+    sums: list[tuple[bool, list[int], int]] = [(True, one.cells.tolist(), one.total) for one in classes if len(one.cells)]
+    sums += [(False, sorted(cells), total) for cells, total in rows]
+    for _, cells, _ in sums:
+        first = top(cells[0])
+        for cell in cells[1:]:
+            parent[top(cell)] = first
+    together: dict[int, list[tuple[bool, list[int], int]]] = defaultdict(list)
+    for one in sums:
+        together[top(one[1][0])].append(one)
+    for own in together.values():
+        place = np.array(sorted(cell for is_class, cells, _ in own if is_class for cell in cells), dtype=np.int64)
+        yield Part(
+            place, place % wide, low[place], high[place],
+            tuple(Sum(np.searchsorted(place, cells), total) for is_class, cells, total in own if is_class),
+            tuple(Sum(np.searchsorted(place, cells), total) for is_class, cells, total in own if not is_class),
+        )  # fmt: skip

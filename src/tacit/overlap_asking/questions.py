@@ -1,0 +1,212 @@
+"""From a plan's check to a question about several views of one table: the table, its views, their answers, the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.definitions.words import listed
+from tacit.definitions.words import people as some_people
+from tacit.errors import DataError, PlanError, QueryError, TacitError, did_you_mean
+from tacit.jobs import Job
+from tacit.model.release import Microdata, View
+from tacit.model.verdict import Assumption
+from tacit.overlap.question import OverlapQuestion
+from tacit.overlap.setting import NOTHING, Overlap
+from tacit.overlap_asking.answers import (
+    Given,
+    arranged,
+    checked_with_data,
+    numbered,
+    people_fit,
+    read_answer,
+)
+from tacit.overlap_asking.classes import Assembled, EnginePeople, Telling, assembled
+from tacit.overlap_asking.microdata import MicrodataViews
+from tacit.overlap_asking.tables import KeyedTable, keyed
+from tacit.overlap_asking.values import (
+    check_inside,
+    declared_domain,
+    doubts,
+    meanings_of,
+    outside,
+    possible_values,
+    private_value,
+    values_found,
+)
+from tacit.overlap_asking.views import OverlapView, ViewReader
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.errors import Mark
+    from tacit.overlap.setting import Integers
+    from tacit.plan.plan import Check, Plan
+    from tacit.readings import Readings
+
+GAMMA = "gamma-privacy"
+NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
+
+
+class OverlapQuestions:
+    """The questions of a plan about several views of one table. Each table is attached and looked at once."""
+
+    def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine], job: Job | None = None) -> None:
+        self.plan = plan
+        self.reader = ViewReader(plan, readings.dialect)
+        self.job = job or Job()
+        self._engine = engine
+        self._people: dict[str, tuple[KeyedTable, MicrodataViews]] = {}
+
+    def question(self, check: Check) -> OverlapQuestion:
+        """The question that a check asks."""
+        try:
+            return self._question(check)
+        except TacitError as error:
+            raise error.at(self.plan.mark(*check.path)) from None
+
+    def _question(self, check: Check) -> OverlapQuestion:
+        people, microdata = self._table(check)
+        views = tuple(self._view(name, people, microdata) for name in check.releases)
+        given = {view.name: self._given(view, people) for view in views if view.file is not None}
+        if not people.is_known:
+            self._check_answered(people, views)
+        only_covered = check.kind == GAMMA
+        declared = declared_domain(people, self.plan)
+        values = possible_values(people, views, given, declared, only_covered, self.plan)
+        telling = Telling(people, views, values or ())
+        counted = telling.counted()
+        if values is None:
+            values = values_found(telling, counted, only_covered)
+        found = assembled(telling, counted, values)
+        if people.is_known:
+            check_inside(people, found, declared is not None, self.plan)
+        shown = self._shown(people, found, given, values)
+        kept = np.flatnonzero((found.outputs != NOTHING).any(axis=(1, 2))) if only_covered else np.arange(len(counted.first))
+        strange = outside(people, found)
+        current = found.current()[kept] if people.is_known and not strange else None
+        overlap = Overlap(tuple(values), check.releases, found.outputs[kept], found.sizes[kept], shown, current)
+        warnings = [f"{view.name} selects nobody" for view, many in zip(views, found.selected(shown), strict=True) if not many]
+        if strange:
+            warnings.append(
+                f"no view publishes the {people.sensitive} of {some_people(strange)} in the views; taken to be one of those published. "
+                f"Say domains: {{{people.sensitive}: [...]}}"
+            )
+        return OverlapQuestion(
+            check.releases, people.name, people.key, people.sensitive, people.public, overlap, found.answers,
+            meanings_of(people.table, values), declared is not None,
+            tuple(self._assumptions(people, views, overlap, declared is not None, only_covered)),
+            (*warnings, *self._also_out(check, people), *(doubts(people.table, values) if only_covered else ())),
+            EnginePeople(telling, counted, kept, values), self.job,
+            "release" if any(isinstance(self.plan.releases[name], Microdata) for name in check.releases) else "view",
+        )  # fmt: skip
+
+    # -- the table --------------------------------------------------------------------------------------
+
+    def _table(self, check: Check) -> tuple[KeyedTable, MicrodataViews]:
+        """The one table that all releases are about."""
+        tables = {name: self.table_of(name) for name in check.releases}
+        first = next(iter(tables))
+        for name, table in tables.items():
+            if table != tables[first]:
+                raise PlanError(
+                    f"{first!r} is about table {tables[first]!r}, and {name!r} about {table!r}: {check.kind} judges views of one table.",
+                    hint="Ask about them in checks of their own, or put both into one table.", mark=self.plan.mark(*check.path, "releases"),
+                )  # fmt: skip
+        if tables[first] not in self._people:
+            people = keyed(self.plan.tables[tables[first]], self.plan, self._engine(), check.kind)
+            self._people[tables[first]] = people, MicrodataViews(self.plan, people)
+        return self._people[tables[first]]
+
+    def table_of(self, name: str) -> str:
+        """The table that a release is about."""
+        release = self.plan.releases[name]
+        if isinstance(release, View):
+            return self.reader.table(release)
+        assert isinstance(release, Microdata)
+        return release.table
+
+    # -- views and their answers ------------------------------------------------------------------------
+
+    def _view(self, name: str, people: KeyedTable, microdata: MicrodataViews) -> OverlapView:
+        release = self.plan.releases[name]
+        if isinstance(release, Microdata):
+            return microdata.read(release)
+        assert isinstance(release, View)
+        view = self.reader.read(release, people)
+        native = people.native.get(people.sensitive)
+        if view.tests and native and people.engine.meaning(native).read != "{c}" and people.kind != "decimal":
+            raise QueryError(
+                f"{name!r} tests {people.sensitive}, and only the database knows how values of type {native} compare.",
+                code="implicit-cast", hint="Make it text, a number or a date, or leave it out of WHERE.", mark=self.plan.mark("releases", name, "query"),
+            )  # fmt: skip
+        return view
+
+    def _given(self, view: OverlapView, people: KeyedTable) -> Given:
+        assert view.file is not None
+        try:
+            given = arranged(read_answer(self.plan.folder, view.file), view)
+            return given.converted(view.private, lambda cell: private_value(people, cell, view.file))
+        except TacitError as error:
+            raise error.at(self._answer_mark(view)) from None
+
+    def _answer_mark(self, view: OverlapView) -> Mark | None:
+        key = "file" if isinstance(self.plan.releases[view.name], Microdata) else "answer"
+        return self.plan.mark("releases", view.name, key)
+
+    def _check_answered(self, people: KeyedTable, views: Iterable[OverlapView]) -> None:
+        """Where the private values are not there, every view needs an answer."""
+        for view in views:
+            if view.file is None:
+                raise DataError(
+                    f"table {people.name} has no column {people.sensitive!r}, and {view.name!r} has no answer.",
+                    hint=f"Give the table that column, or the view its answer (answer: FILE.csv). {did_you_mean(people.sensitive, people.native)}",
+                    mark=self.plan.mark("releases", view.name),
+                )
+
+    def _shown(self, people: KeyedTable, found: Assembled, given: Mapping[str, Given], values: Sequence[Any]) -> Integers:
+        """How often each row was published, by the data or by files, which must not contradict the data."""
+        shown = found.shown() if people.is_known else np.zeros(found.rows, dtype=np.int64)
+        for view, answer, many in zip(found.telling.views, found.answers, found.shown_people, strict=True):
+            if view.file is None:
+                continue
+            told = numbered(given[view.name], view, answer, values)
+            try:
+                if people.is_known:
+                    checked_with_data(told, view, shown[answer.first :][: answer.rows(len(values))], answer, values)
+                else:
+                    people_fit(told, view, answer, many, len(values))
+                    shown[answer.first :][: answer.rows(len(values))] = told.counts if values else 0
+            except TacitError as error:
+                raise error.at(self._answer_mark(view)) from None
+        return shown
+
+    # -- what is relied on ------------------------------------------------------------------------------
+
+    def _assumptions(
+        self, people: KeyedTable, views: Sequence[OverlapView], overlap: Overlap, is_declared: bool, only_covered: bool
+    ) -> Iterable[Assumption]:
+        yield NO_OTHER
+        known = f"everybody's {listed(people.public)}" if people.public else "who is in the table"
+        yield Assumption("public-columns-known", f"everybody knows {known}", "cannot")
+        named = bool(people.table.person) or set(people.key) <= set(people.table.identifiers)
+        yield Assumption("one-row-per-person", "each row is one person", "yes" if named else "no")
+        told = [at for at, view in enumerate(views) if view.private is not None and not view.tests]
+        could = (overlap.outputs != NOTHING).any(axis=2)
+        if not is_declared and bool((could.any(axis=1) & ~could[:, told].any(axis=1)).any()):
+            where = "the views publish" if only_covered or overlap.current is None else "the table has"
+            yield Assumption("values-as-seen", f"everybody's {people.sensitive} is one of those that {where}", "no")
+
+    def _also_out(self, check: Check, people: KeyedTable) -> Iterable[str]:
+        """Releases of the same table that are out and are not judged."""
+        for name in self.plan.published:
+            release = self.plan.releases.get(name)
+            if name in check.releases or not isinstance(release, View | Microdata):
+                continue
+            try:
+                same = self.table_of(name) == people.name
+            except TacitError:
+                continue  # a view of something else
+            if same:
+                yield f"{name} is published too, and is not judged here: add it to the releases of this check"

@@ -1,0 +1,297 @@
+"""Run: find further views for a check of a plan, ask the check again with them, and write them down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.assess import Desk
+from tacit.definitions.gamma_privacy import GammaPrivacy
+from tacit.definitions.overlapping import called, has, person
+from tacit.definitions.registry import define
+from tacit.definitions.words import listed, people, plural
+from tacit.engines import output as place
+from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
+from tacit.jobs import Job
+from tacit.model.numbers import plain
+from tacit.model.release import View
+from tacit.model.verdict import Verdict
+from tacit.overlap.stages import stages
+from tacit.overlap_asking.questions import OverlapQuestions
+from tacit.plan.owned import owners_files
+from tacit.readings import Readings
+from tacit.repairs.aware import Aware, aware
+from tacit.repairs.disclosed import Disclosed
+from tacit.repairs.known_sets import Stuck
+from tacit.repairs.listed import Lists
+from tacit.repairs.restorations import Limits, Restoration, Tally
+from tacit.repairs.restore import restored
+from tacit.repairs.withstanding import withstanding
+from tacit.restoration.drafting import draft, free_names
+from tacit.restoration.results import (
+    NOT_KNOWN,
+    AwareBelief,
+    FurtherView,
+    Looked,
+    NotRestored,
+    Restored,
+)
+from tacit.restoration.scene import Choices, Scene, chosen_columns, scene_of
+
+if TYPE_CHECKING:
+    from tacit.overlap.question import OverlapQuestion
+    from tacit.plan.plan import Check, Plan
+
+KIND = "gamma-privacy"
+SECONDS = 60.0
+VIEWS, MOST_VIEWS = 3, 6
+NAMED = 6  # people of a set that are named
+
+
+def restore(
+    plan: Plan,
+    name: str | None = None,
+    output: str | None = None,
+    *,
+    views: int = VIEWS,
+    columns: Sequence[str] | None = None,
+    seconds: float | None = None,
+    against_aware: bool = False,
+    with_stages: bool = False,
+    job: Job | None = None,
+) -> Restored | NotRestored:
+    """Look for the fewest further views with which a gamma-privacy check of a plan holds.
+
+    `name` is the check's, needed where there are several. Conditions are on the public `columns` (all but keys and identifiers).
+    Where an `output` is named, a draft for the plan is written there. `against_aware` also asks what somebody believes who knows
+    how the views are chosen; the search is then limited by what it judges and not by `seconds`, which no adversary could replay.
+    """
+    begun, job = time.perf_counter(), job or Job()
+    if not 1 <= views <= MOST_VIEWS:
+        raise ParameterError(f"--views {views}: between 1 and {MOST_VIEWS} are tried.", parameter="views", hint=f"Use for example {VIEWS}.")
+    if output is not None:
+        place.check_file(Path(output), owners_files(plan))
+    check = the_check(plan, name)
+    with Desk(plan, job) as desk:
+        found = solve(desk, check, views, columns, seconds, against_aware, with_stages, job)
+    if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
+        with place.beside(Path(output)) as file:
+            file.write_text(found.draft, "utf-8")
+        found = replace(found, output=output)
+    job.step("done", 1.0)
+    return replace(found, seconds=time.perf_counter() - begun)
+
+
+def the_check(plan: Plan, name: str | None) -> Check:
+    """The check to restore, by its name, or the only one of its kind."""
+    known = [check for check in plan.checks if check.kind == KIND]
+    if not known:
+        raise PlanError(
+            "the plan has no gamma-privacy check, so there is nothing to restore.",
+            hint="Add one, for example - gamma-privacy: {releases: [first, second], gamma: 0.5}",
+        )
+    if name is None:
+        if len(known) > 1:
+            names = listed([check.name or f"one without a name (of {', '.join(check.releases)})" for check in known])
+            raise InputError(f"the plan has {len(known)} gamma-privacy checks: {names}.", hint="Say which: tacit restore NAME. Give it name: NAME in the plan.")
+        return known[0]
+    found = [check for check in known if check.name == name] or ([known[0]] if name == KIND and len(known) == 1 else [])
+    if not found:
+        raise InputError(f"the plan has no gamma-privacy check named {name!r}.", hint=did_you_mean(name, [check.name for check in known if check.name]))
+    return found[0]
+
+
+def solve(
+    desk: Desk, check: Check, views: int, columns: Sequence[str] | None, seconds: float | None, against_aware: bool, with_stages: bool, job: Job
+) -> Restored | NotRestored:
+    """Ask the check, look for views, and ask the check again."""
+    definition = define(check.kind, check.parameters)
+    assert isinstance(definition, GammaPrivacy)
+    job.step("counting the tables that fit", 0.0)
+    question = desk.question(check)
+    before = replace(definition.check(question), name=check.name)
+    if before.status == "holds":
+        many = question.overlap.people
+        return Restored(
+            check.releases, (before,), worlds_before=worlds(before), worlds_after=worlds(before), people_before=many, people_after=many
+        )
+    scene = scene_of(desk, question, definition.gamma)
+    choices = scene.candidates(chosen_columns(scene, columns))
+    if before.status == "undecided":
+        return NotRestored(check.releases, (before,), "not-found", "the tables that fit could not be counted, so nothing could be compared with them")
+    limits = Limits(views=views, seconds=None if against_aware else seconds or SECONDS)
+    lists = Lists(scene.out)
+    found = restored(scene.out, choices.members, limits=limits, with_classes=bool(scene.conditions), lists=lists, job=job)
+    if found.status not in ("restored", "not-found"):
+        return not_restored(check, scene, before, found, looked_at(choices, found), views)
+    known, fewest = None, len(found.views)
+    if against_aware:
+        found, known = asked_aware(scene, choices, found, limits, lists, seconds, job)
+    if found.status != "restored":
+        return not_restored(check, scene, before, found, looked_at(choices, found), views)
+    result = confirmed(scene, check, definition, before, found, choices, job)
+    result = replace(result, looked=replace(looked_at(choices, found), fewer=fewest if 0 < fewest < len(found.views) else None))
+    if known is not None:
+        result = replace(result, aware=aware_told(scene, known, definition.gamma))
+        if not result.exit_status:
+            result = replace(result, verdicts=(before, replace(result.verdicts[1], assumptions=result.verdicts[1].assumptions[:-1])))
+    if with_stages:
+        result = replace(result, stages=stages(extended_question(desk, check, result.views), job))
+    return result
+
+
+def asked_aware(
+    scene: Scene, choices: Choices, found: Restoration, limits: Limits, lists: Lists, seconds: float | None, job: Job
+) -> tuple[Restoration, Aware | None]:
+    """Views that withstand somebody who knows how they are chosen; where there are none, what such a one believes of those found."""
+    job.step("asking as somebody who knows the search", 0.0)
+    best = withstanding(scene.out, choices.members, found.above, views=limits.views, lists=lists, job=job)
+    if best is not None:
+        fewest = found.status == "restored" and len(found.views) == len(best.views)
+        changed = replace(
+            found, status="restored", views=best.views, classes=(), after=None, tables_after=None, most_tables=False, proved=found.proved and fewest
+        )
+        return changed, Aware("holds", best.worst, best.person, best.meaning, best.same, best.fitting)
+    if found.status != "restored":
+        return found, None
+
+    def withstands_nothing(other: Disclosed) -> bool:
+        """Is there nothing for this table either that withstands? Else its further views would be those."""
+        return withstanding(other, choices.members, found.above, views=limits.views, lists=lists) is None
+
+    known = aware(
+        scene.out, choices.members, found, limits=limits, with_classes=bool(scene.conditions), seconds=seconds, lists=lists, job=job, only=withstands_nothing
+    )
+    return found, known
+
+
+# -- with the further views ------------------------------------------------------------------------------
+
+
+def confirmed(
+    scene: Scene, check: Check, definition: GammaPrivacy, before: Verdict, found: Restoration, choices: Choices, job: Job
+) -> Restored:
+    """The further views as SQL, and what the check itself says about all views together."""
+    job.step("asking the check with all views", 0.95)
+    conditions = [*(choices.conditions[one] for one in found.views), *(scene.signs(one) for one in found.classes)]
+    rows = [*(int(choices.members[one].sum()) for one in found.views), *(int(scene.out.overlap.sizes[one]) for one in found.classes)]
+    names = free_names(scene.desk.plan.releases, len(conditions))
+    views = tuple(
+        FurtherView(name, scene.query(condition), many) for name, condition, many in zip(names, conditions, rows, strict=True)
+    )
+    question = extended_question(scene.desk, check, views)
+    after = replace(definition.check(question), name=check.name)
+    tables = (found.tables_after, worlds(after))
+    if after.status != "holds" or (None not in tables and tables[0] != tables[1]):
+        raise EngineError("the database selects other people with these conditions than Tacit does.", hint="Nothing was written. Please report this.")
+    after = replace(after, assumptions=(*after.assumptions, NOT_KNOWN))
+    return Restored(
+        check.releases, (before, after), views, draft(check, views), worlds(before), worlds(after), scene.question.overlap.people,
+        question.overlap.people, of_classes=bool(found.classes),
+    )
+
+
+def extended_question(desk: Desk, check: Check, views: Sequence[FurtherView]) -> OverlapQuestion:
+    """The question of a check with further views, as the plan with the draft would ask it."""
+    more = {one.name: View(one.name, one.query) for one in views}
+    plan = replace(desk.plan, releases={**desk.plan.releases, **more})
+    asked = OverlapQuestions(plan, Readings(plan, lambda: desk.engine), lambda: desk.engine, desk.job)
+    return asked.question(replace(check, releases=(*check.releases, *more)))
+
+
+def worlds(verdict: Verdict) -> int | None:
+    """How many tables fit, where they were counted."""
+    found = verdict.measured.get("worlds")
+    return found if isinstance(found, int) else None
+
+
+# -- in words --------------------------------------------------------------------------------------------
+
+
+def looked_at(choices: Choices, found: Restoration) -> Looked:
+    """What the search went through."""
+    return Looked(
+        choices.columns, choices.considered, len(choices.conditions), tuple(told(one) for one in found.tallies), found.judged,
+        found.proved, found.most_tables, choices.thinned, classes=sum(isinstance(one, Mapping) for one in choices.conditions),
+    )  # fmt: skip
+
+
+def told(tally: Tally) -> dict[str, object]:
+    """What became of all sets of so many views."""
+    return {"views": tally.views, "sets": tally.sets, "judged": tally.judged, "ruled_out": dict(tally.ruled_out), "left": tally.left}
+
+
+def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration, looked: Looked, views: int) -> NotRestored:
+    """Why there are no further views."""
+    gamma = plain(scene.out.gamma)
+    story, advice = "", tuple[str, ...]()
+    if found.status == "impossible":
+        assert found.stuck is not None
+        because, story = stuck_told(scene, found.stuck, before)
+        accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
+        advice = ("publish fewer of these releases, or coarser ones; what is out already cannot be undone", *accept)
+    elif found.status == "none":
+        because = f"no set of up to {plural('view', views)} with conditions on {listed(looked.columns)} brings every share to {gamma} or less"
+        advice = (*more_views(views), "or allow conditions on other columns (--columns)", f"or accept a gamma above {gamma}")
+    else:
+        because = f"no further views were found that bring every share to {gamma}; not all sets could be judged"
+        advice = ("give it more time (--seconds)", "or fewer columns (--columns)", f"or accept a gamma above {gamma}")
+    if found.status == "impossible":
+        return NotRestored(check.releases, (before,), "impossible", because, story, advice, worlds(before))
+    return NotRestored(check.releases, (before,), found.status, because, story, advice, worlds(before), looked)
+
+
+def more_views(views: int) -> tuple[str, ...]:
+    """That more views may be tried."""
+    return (f"try more views (--views {views + 1})",) if views < MOST_VIEWS else ()
+
+
+def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
+    """Why no further view helps: without names, and with them."""
+    question, gamma = scene.question, plain(scene.out.gamma)
+    who = [called(scene.keys[one]) for one in stuck.people[:NAMED]]
+    names = listed([*who, *([f"{len(stuck.people) - NAMED:,} others"] if len(stuck.people) > NAMED else [])])
+    stays = "whatever else is published"
+    if before.measured.get("gamma") == Fraction(1):
+        return f"somebody has the same {question.sensitive} in every table that fits, and keeps it {stays}", before.story or ""
+    if stuck.possible is not None:
+        many = plural(question.sensitive, stuck.possible)
+        return (
+            f"somebody can have {many} only, and one of them has a share above {gamma} {stays}",
+            f"In the tables that fit {names} {'has one of ' if stuck.possible > 1 else 'has '}{many}.",
+        )
+    if stuck.value is not None:
+        some = f"{stuck.count:,} of {people(len(stuck.people))}"
+        value = scene.values[stuck.value]
+        return (
+            f"in every table that fits {some} have the same {question.sensitive}, more than {gamma} of them, {stays}",
+            f"Of {names}, {stuck.count:,} {has(question, value).replace('has ', 'have ', 1)} in every table that fits.",
+        )
+    return f"what the views show adds up to more than shares of {gamma} for everybody can, {stays}", ""
+
+
+def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
+    """What somebody believes who knows the search, in words."""
+    limit = plain(gamma)
+    if found.worst is None or found.person is None or found.meaning is None:
+        return AwareBelief("undecided", found.because, same=found.same, asked=found.asked)
+    which = "tables that fit all views" if found.epsilon is None else "tables drawn from those that fit all views"
+    same = f"{found.same:,} of the {found.asked:,} {which} lead to the same further views"
+    share = plain(found.worst) if found.worst.denominator < 1000 else f"{float(found.worst):.4g}"
+    ends = {
+        "holds": f"nobody is believed to have a value with more than {limit}",
+        "breached": f"somebody is believed to have a value with {share}",
+        "undecided": f"the largest share among these is {share}, too close to {limit} to tell",
+    }
+    around = "" if found.epsilon is None else f" (within {plain(found.epsilon)}, with a confidence of 0.95)"
+    value = scene.values[scene.out.meanings[found.meaning][0]]
+    key = scene.keys[found.person]
+    story = f"{called(key)} {has(scene.question, value)} in {share} of them." if found.status == "breached" else ""
+    return AwareBelief(
+        found.status, f"{same}; {ends[found.status]}{around}", found.worst, found.same, found.asked, found.epsilon,
+        person(scene.question, key) if found.status == "breached" else None, value, story,
+    )  # fmt: skip
