@@ -1,0 +1,166 @@
+"""From a plan's check of synthetic releases to the question about them: scenes, what they rely on, and what to mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.definitions.words import people as some_people
+from tacit.definitions.words import spoken
+from tacit.errors import PlanError, TacitError
+from tacit.jobs import Job
+from tacit.model.numbers import plain
+from tacit.model.release import Microdata, Synthetic, View
+from tacit.model.verdict import Assumption
+from tacit.synthesis.question import Planned, Sort, SyntheticQuestion
+from tacit.synthesis_asking.scene import Scene, scene_of
+from tacit.tables.hierarchy import value_text
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Check, Plan
+    from tacit.synthesis.cells import Cells
+
+LARGE = 50  # an epsilon that promises next to nothing
+SHOWN = 3  # values that a story may use
+
+
+class SyntheticQuestions:
+    """The questions of a plan about synthetic releases. Each release is read and counted once."""
+
+    def __init__(self, plan: Plan, engine: Engine, job: Job | None = None) -> None:
+        self.plan = plan
+        self.engine = engine
+        self.job = job or Job()
+        self._scenes: dict[str, Scene] = {}
+        self._planned: dict[str, Planned] = {}
+
+    def question(self, check: Check) -> SyntheticQuestion:
+        """The question that a check asks."""
+        try:
+            self._check_together(check)
+            return SyntheticQuestion(tuple(self.planned(name) for name in check.releases), self.job, tuple(self._out_already(check)))
+        except TacitError as error:
+            raise error.at(self.plan.mark(*check.path)) from None
+
+    def scene(self, name: str) -> Scene:
+        """A release with the data behind it."""
+        if name not in self._scenes:
+            release = self.plan.releases[name]
+            assert isinstance(release, Synthetic)
+            try:
+                self._scenes[name] = scene_of(release, self.plan, self.engine, self.job)
+            except TacitError as error:
+                raise error.at(self.plan.mark("releases", name, "synthetic")) from None
+        return self._scenes[name]
+
+    def planned(self, name: str) -> Planned:
+        """A release as far as its promise depends on it."""
+        if name not in self._planned:
+            scene = self.scene(name)
+            release = scene.release
+            labels = tuple(scene.values[place] for place in weakest(scene))
+            self._planned[name] = Planned(
+                name, release.table, release.group, release.value, scene.terms, sorts(scene, self.job), labels,
+                tuple(assumptions(scene)), tuple(warnings(scene)), scene.outside.people,
+            )  # fmt: skip
+        return self._planned[name]
+
+    def _out_already(self, check: Check) -> Iterator[str]:
+        """That other synthetic releases about the same people are published, and are not judged together with these."""
+        tables = {self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
+        seen = [name for name in self.plan.published if isinstance(self.plan.releases.get(name), View | Microdata)]
+        if seen:
+            yield f"{' and '.join(seen)} {'are' if len(seen) > 1 else 'is'} published already, and what that tells is not counted here"
+        for name in self.plan.published:
+            other = self.plan.releases.get(name)
+            if isinstance(other, Synthetic) and other.table in tables and name not in check.releases:
+                names = ", ".join([name, *check.releases])
+                yield f"{name} is published already and about the same people: what both spend adds up. Ask with releases: [{names}], epsilon and delta"
+
+    def _check_together(self, check: Check) -> None:
+        """Releases that are judged together are about the same people."""
+        tables = {name: self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
+        first = next(iter(tables))
+        for name, table in tables.items():
+            if table != tables[first]:
+                raise PlanError(
+                    f"{first!r} is made of table {tables[first]!r}, and {name!r} of {table!r}: what they spend adds up only for the same people.",
+                    hint="Ask about them in checks of their own.", mark=self.plan.mark(*check.path, "releases"),
+                )  # fmt: skip
+        for name in check.releases:
+            self._check_alike(check, first, name)
+
+    def _check_alike(self, check: Check, first: str, name: str) -> None:
+        """Releases add up only where they protect the same column, and none publishes it as its groups."""
+        one, other = self.plan.releases[first], self.plan.releases[name]
+        assert isinstance(one, Synthetic) and isinstance(other, Synthetic)
+        groups = {release.group for each in check.releases if isinstance(release := self.plan.releases[each], Synthetic)}
+        if other.value in groups:
+            words = f"{name!r} protects {other.value!r}, by which people are grouped in another release: how many people each has is published."
+        elif other.value != one.value:
+            words = f"{first!r} protects {one.value!r}, and {name!r} protects {other.value!r}."
+        elif (other.count is None) != (one.count is None):
+            words = f"{first!r} and {name!r} do not count the same people: one of them has a count column."
+        else:
+            return
+        raise PlanError(words, hint="Ask about them in checks of their own.", mark=self.plan.mark(*check.path, "releases"))
+
+
+def weakest(scene: Scene) -> list[int]:
+    """The places of a few values that noise covers least, in the largest group: the ones to tell a story with."""
+    if not scene.sizes:
+        return list(range(min(SHOWN, len(scene.values))))
+    domain = scene.domain(max(scene.sizes, key=lambda group: scene.sizes[group]))
+    places = np.arange(domain.size) if domain.places is None else domain.places
+    weights, keeps = (np.zeros(domain.size, np.int64) if one is None else one for one in (domain.weights, domain.keeps))
+    return [int(places[at]) for at in np.lexsort((np.arange(domain.size), weights, keeps))[:SHOWN]]
+
+
+def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
+    """The groups of a scene by how many people and which cells they have; the greatest first."""
+    found: dict[tuple[int, Cells], list[Any]] = {}
+    for done, (group, people) in enumerate(scene.sizes.items()):
+        if done % 1000 == 0:
+            job.step(f"looking at the groups of {scene.release.name}", done / len(scene.sizes))
+        found.setdefault((people, scene.domain(group).cells), []).append(group)
+    ordered = sorted(found.items(), key=lambda one: -one[0][0])
+    return tuple(Sort(people, cells, len(groups), value_text(groups[0])) for (people, cells), groups in ordered)
+
+
+def assumptions(scene: Scene) -> Iterator[Assumption]:
+    """What a promise about the release relies on."""
+    release, public = scene.release, scene.public
+    group, value = spoken(release.group), spoken(release.value)
+    yield Assumption("public-group-sizes", f"everybody may know how many people each {group} has", "cannot")
+    if release.count:
+        yield Assumption("one-row-per-person", f"nobody is counted twice in {release.count}", "no")
+    else:
+        yield Assumption("one-row-per-person", "each row is one person", "yes" if scene.true.checked else "no")
+    if public.origin is None:
+        yield Assumption("public-domain", f"everybody may know which values of {value} somebody has", "no")
+    else:
+        named = list(dict.fromkeys([*([] if public.origin == "domains" else [public.origin]), *release.files()]))
+        where = " and ".join(named) if named else "the domain in the plan"
+        yield Assumption("public-domain", f"{where} {'are' if len(named) > 1 else 'is'} public, and not made from this data", "cannot")
+    if release.outside == "drop":
+        yield Assumption("public-outside", f"everybody may know whose {value} is outside of the domain of their {group}", "cannot")
+
+
+def warnings(scene: Scene) -> Iterator[str]:
+    """What the owner should mind."""
+    release, terms = scene.release, scene.terms
+    if float(terms.epsilon) > LARGE:
+        yield f"an epsilon of {terms.epsilon} promises next to nothing; from 0.1 to 10 is usual"
+    if terms.delta > 0 and terms.delta * scene.people >= 1:
+        yield (
+            f"delta is {plain(terms.delta)}, and the table has {some_people(scene.people)}: publishing people as they are, each with that chance, "
+            f"would keep the promise. Write a delta far below 1/{scene.people}"
+        )
+    if scene.outside.people:
+        yield f"whose {spoken(release.value)} is outside of the domain of their {spoken(release.group)} is left out"
+    if len(scene.values) == 1:
+        yield f"there is one {'region' if release.coarsen else 'value'} only: everybody has it"
+    yield from scene.public.warnings

@@ -1,0 +1,40 @@
+"""In memory: synthetic people of a table that was handed over, without files or parts."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.engines.duckdb import DuckDB
+from tacit.jobs import Job
+from tacit.synthesis_asking.questions import SyntheticQuestions
+from tacit.synthesizing.drawing import draw_missing
+from tacit.synthesizing.parts import Memory
+from tacit.synthesizing.reading import People
+from tacit.synthesizing.results import Synthesized
+from tacit.synthesizing.run import judged, measured, shape_of, the_release
+from tacit.synthesizing.writing import GROUPS, VALUES, gather, labelled, ordered, read
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Plan
+
+OUTPUT = "memory"
+
+
+def synthesized(plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job) -> tuple[Synthesized, Any]:
+    """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine; None where a check does not hold."""
+    begun = time.perf_counter()
+    questions = SyntheticQuestions(plan, engine, job)
+    found, spending = judged(questions, the_release(plan, release), seed, job)
+    if found.exit_status:
+        return replace(found, seconds=time.perf_counter() - begun), None
+    people, store = People(questions.scene(release), b""), Memory()
+    drawing = draw_missing(people, store, spending.chooser, seed=seed, workers=1, job=job)
+    found = measured(people, read(store, people.batches), found, seed, True, job)
+    rows = gather(engine, store, people.batches, job)
+    shape = shape_of(engine, people.scene, people.groups)
+    engine.put_map(GROUPS, labelled(shape.groups))
+    engine.put_map(VALUES, labelled(shape.values))
+    found = replace(found, output=OUTPUT, drawing=replace(drawing, rows=rows), seconds=time.perf_counter() - begun)
+    return found, engine.connection.sql(engine.sql(ordered(shape, typed=True)))

@@ -1,0 +1,153 @@
+"""On Spark: each partition draws the groups that are in it, and the rows stay with the cluster until they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from tacit.engines import shapes
+from tacit.jobs import Job
+from tacit.synthesis.drawing import draw
+from tacit.synthesis_asking.people import Pairs
+from tacit.synthesizing.drawing import DRAW, ORDERS
+from tacit.synthesizing.measuring import MOST
+from tacit.synthesizing.parts import Integers, Part
+from tacit.synthesizing.results import Drawing, Synthesized
+from tacit.synthesizing.workers import Setting, randomness_for
+from tacit.synthesizing.writing import GROUPS, ROWS, VALUES, Shape, write
+
+if TYPE_CHECKING:
+    from tacit.engines.spark import Spark
+    from tacit.synthesis.noise import Chooser
+    from tacit.synthesis.terms import Noise
+    from tacit.synthesis_asking.scene import Scene
+
+COLUMNS = {"order": "BIGINT", "group": "BIGINT", "value": "BIGINT", "count": "BIGINT", "tries": "BIGINT"}
+Counted = tuple[Integers, Integers, Integers]  # groups, values and how many, by the codes that the engine counts with
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """What it takes to draw the groups of a partition: sent to every process that does.
+
+    `place` has for each group of the table its place in the output, -1 for groups with nobody inside; `noise` its kind of noise.
+    """
+
+    setting: Setting
+    place: Integers
+    noise: Integers
+    noises: tuple[Noise, ...]
+    each: bool  # one row for each person
+
+    @classmethod
+    def of(cls, scene: Scene, chooser: Chooser, seed: int | None) -> Partition:
+        """From a scene and the noise of its groups."""
+        kinds: dict[Noise, int] = {}
+        place, noise = (np.full(len(scene.true.groups), -1, dtype=np.int64) for _ in range(2))
+        number = {group: at for at, group in enumerate(scene.true.groups)}
+        for at, (group, people) in enumerate(scene.sizes.items()):
+            place[number[group]] = at
+            noise[number[group]] = kinds.setdefault(chooser.noise(people, scene.domain(group).cells), len(kinds))
+        return cls(Setting.of(scene, scene.terms, seed), place, noise, tuple(kinds), scene.release.count is None)
+
+    def drawn(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Draw the groups of a partition. Its rows come sorted by group, in batches that may end within a group."""
+        import pyarrow as pa
+
+        for counted in whole_groups(arrays(batch) for batch in batches):
+            numbers, starts = np.unique(counted[0], return_index=True)
+            for number, low, high in zip(numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(counted[0])], strict=True):
+                if self.place[number] >= 0:
+                    part = self.group(number, Pairs(*(column[low:high] for column in counted)))
+                    tries = np.zeros(part.rows, dtype=np.int64)
+                    tries[:1] = part.tries
+                    columns = [part.order, part.group, part.value, part.count, tries]
+                    yield pa.RecordBatch.from_arrays([pa.array(one) for one in columns], names=list(COLUMNS))
+
+    def group(self, number: int, pairs: Pairs) -> Part:
+        """Draw one group."""
+        scene, seed = self.setting.scene, self.setting.seed
+        label = scene.true.groups[number]
+        randomness = randomness_for(seed, "group", str(number))
+        found = draw(scene.held_of(number, pairs), scene.domain(label), self.setting.terms, self.noises[self.noise[number]], randomness)
+        value, count = scene.spread(label, found.held, randomness)
+        if self.each:
+            value, count = np.repeat(value, count), np.ones(int(count.sum()), dtype=np.int64)
+        group = np.full(len(value), self.place[number], dtype=np.int64)
+        return Part(randomness.below(ORDERS, len(value)), group, value, count, tries=found.tries, most=found.tries)
+
+
+def arrays(batch: Any) -> Counted:
+    """A record batch as arrays."""
+    group, value, count = (column.to_numpy() for column in batch.columns)
+    return group, value, count
+
+
+def whole_groups(batches: Iterator[Counted]) -> Iterator[Counted]:
+    """Rows that are sorted by group, in pieces that end where a group does.
+
+    >>> batches = [(np.array(one), np.array(one), np.array(one)) for one in ([1, 1], [1, 2, 3], [3, 3])]
+    >>> [piece[0].tolist() for piece in whole_groups(iter(batches))]
+    [[1, 1, 1, 2], [3, 3, 3]]
+    """
+    begun: list[Counted] = []  # of a group that may go on
+    for batch in batches:
+        if not len(batch[0]):
+            continue
+        begun.append(batch)
+        if begun[0][0][0] != batch[0][-1]:
+            whole = together(begun)
+            last = int(np.searchsorted(whole[0], batch[0][-1]))
+            yield whole[0][:last], whole[1][:last], whole[2][:last]
+            begun = [(whole[0][last:], whole[1][last:], whole[2][last:])]
+    if begun:
+        yield together(begun)
+
+
+def together(pieces: list[Counted]) -> Counted:
+    """One piece of several."""
+    groups, values, counts = (np.concatenate(one) for one in zip(*pieces, strict=True))
+    return groups, values, counts
+
+
+def drawn_by_spark(
+    engine: Spark, scene: Scene, chooser: Chooser, found: Synthesized, output: str, *, seed: int | None, job: Job
+) -> tuple[Synthesized, list[Part] | None]:
+    """Draw every group where Spark has it, and have Spark write the output; also the people, where they are few enough to compare."""
+    job.step("drawing on Spark", DRAW)
+    partition, true = Partition.of(scene, chooser, seed), scene.true
+    release = scene.release
+    kinds = engine.columns(release.table)
+    shape = Shape(release.group, release.value, release.count, list(scene.sizes), scene.labels, kinds[release.group], kinds[release.value])
+    sizes = {release.group: len(true.groups) + 1, release.value: len(true.values) + 1}
+    counted = shapes.coded_sums(true.table.name, sizes, keys=[[release.group], [release.value]], amount=release.count, collations=true.collations)
+    counted.set("order", None)  # each partition sorts its own
+    try:
+        engine.map_groups(ROWS, counted, "k0", partition.drawn, COLUMNS)
+        rows, people, tries, most = next(engine.rows(totals()))
+        job.step("writing the output", 0.9)
+        write(engine, shape, output, int(rows), typed=not output.lower().endswith(".csv"))
+        parts = [gathered(engine)] if scene.people <= MOST // 10 else None
+    finally:
+        for name in (ROWS, GROUPS, VALUES):
+            engine.drop_map(name)
+    drawing = Drawing(int(people), int(rows), int(tries), int(most), batches=1, workers=0)
+    return replace(found, output=output, drawing=drawing), parts
+
+
+def gathered(engine: Spark) -> Part:
+    """The rows that were drawn, here."""
+    order, group, value, count = engine.numbers(shapes.columns_of(ROWS, list(COLUMNS)[:4]))
+    return Part(order, group, value, count)
+
+
+def totals() -> exp.Select:
+    """How many rows and people were drawn, and how often."""
+    whole = [exp.Count(this=exp.Star()), *(exp.Coalesce(this=one, expressions=[exp.Literal.number(0)]) for one in (
+        exp.Sum(this=shapes.column("count")), exp.Sum(this=shapes.column("tries")), exp.Max(this=shapes.column("tries"))
+    ))]  # fmt: skip
+    return exp.select(*(exp.alias_(one, f"t{at}") for at, one in enumerate(whole))).from_(shapes.table_of(ROWS))
