@@ -1,0 +1,23 @@
+"""Concerning: which checks are asked about what is out already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.definitions.registry import OF_WORLDS
+from tacit.plan.references import LEDGER
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Check, Plan
+
+
+def out_already(check: Check, plan: Plan) -> tuple[str, ...]:
+    """The releases that are out by the plan, as far as a check takes them; `ledger` stands for all that the ledger holds."""
+    return plan.published if check.given is None else check.given
+
+
+def concerns(check: Check, plan: Plan) -> bool:
+    """Is a check asked about what its recipients hold? Without the ledger, view safety looks at that by itself."""
+    if LEDGER in out_already(check, plan):
+        return True
+    return check.kind not in OF_WORLDS and (check.given is not None or bool(check.collude))

@@ -1,0 +1,205 @@
+"""Handing: what goes out with a release: its keyed hash, and the file that is written once it is recorded."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.engines import output as files
+from tacit.errors import DataError, InputError, TacitError
+from tacit.holdings.answers import Answers, Row, Shown, Summed, read_file
+from tacit.ledger.digests import AnswerDigest
+from tacit.model.release import Constraint, Microdata, Synthetic, View
+from tacit.plan.owned import owners_files
+from tacit.tables.hierarchy import value_text
+
+if TYPE_CHECKING:
+    from tacit.holdings.desk import Desk
+    from tacit.ledger.key import Key
+    from tacit.plan.plan import Plan
+    from tacit.synthesis_asking.scene import Scene
+
+
+NAME = re.compile(r"(?!_)\w+")  # of a column that a query names itself
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What goes out: the keyed hash of its rows, None for a constraint, which is all that it says."""
+
+    digest: str | None
+    rows: int = 0
+    unchecked: str = ""  # the file of the plan that was taken for the answer, because the data are not at hand
+
+
+def refuse_files(plan: Plan, release: str, answer: Path | None, output: Path | None, *, out_already: bool) -> None:
+    """Files that cannot be meant, refused before any work is done."""
+    one = plan.releases[release]
+    if isinstance(one, Synthetic) and answer is None:
+        raise InputError(
+            f"{release} is synthetic data, which are drawn at random: only the file itself says what goes out.",
+            hint=f"Write it with tacit synthesize {release} -o FILE, and give it with --answer FILE.",
+        )
+    if isinstance(one, Constraint) and (answer or output):
+        raise InputError(f"{release} is a constraint, and has no answer.", hint="Leave --answer and --output out.")
+    if answer is not None and output is not None:
+        raise InputError("--answer names what goes out, and --output would write it once more.", hint="Leave one of them out.")
+    if answer is not None:
+        refuse_answer(plan, release, answer)
+    if output is None:
+        return
+    if isinstance(one, Synthetic) or output.suffix.lower() != ".csv":
+        raise DataError(f"{output}: answers are written as CSV.", hint="Write to a name that ends in .csv, or give the file that goes out with --answer.")
+    files.check_file(output, [*owners_files(plan), *([plan.folder / one.file] if isinstance(one, Microdata) and one.file else [])])
+
+
+def refuse_answer(plan: Plan, release: str, answer: Path) -> None:
+    """A file that is not there, or that is the data: nobody means to give those away."""
+    if not answer.is_file():
+        raise InputError(f"there is no file {answer}.", hint="Give the file that goes out with --answer.")
+    published = {(plan.folder / one.answer).resolve() for one in plan.releases.values() if isinstance(one, View) and one.answer}
+    if answer.resolve() in {path.resolve() for path in owners_files(plan)} - published:
+        raise InputError(f"{answer} is the owner's own file, and not what {release} shows.", hint="Give the file that goes out with --answer.")
+
+
+def refuse_drawn(scene: Scene, answer: Path) -> None:
+    """Synthetic data that the mechanism cannot have drawn: other columns, values outside of the domain, other numbers of people."""
+    release, shown = scene.release, read_file(answer, str(answer))
+    names = (release.group, release.value, *([release.count] if release.count is not None else []))
+    hint = f"Give what tacit synthesize {release.name} -o FILE wrote, or record with --out-already what is out in any case."
+    if shown.columns != names:
+        raise DataError(f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has {', '.join(names)}.", hint=hint)
+    values, found = {value_text(value) for value in scene.labels}, Counter[str]()
+    sizes = {value_text(group): people for group, people in scene.sizes.items()}
+    for row in shown.rows:
+        group, value = (None if one is None else value_text(one) for one in row[:2])
+        if group is None or group not in sizes or value not in values:
+            raise DataError(f"{answer} has people outside of the groups and the domain of {release.name}.", hint=hint)
+        found[group] += _people(row, answer)
+    if release.mechanism == "dirichlet" and found != Counter(sizes):
+        raise DataError(f"{answer} does not have as many people in each {release.group} as {release.name} draws.", hint=hint)
+
+
+def _people(row: Row, answer: Path) -> int:
+    """How many people a row of synthetic data stands for."""
+    if len(row) == 2:
+        return 1
+    if not (text := value_text(row[2])).isdecimal():
+        raise DataError(f"{answer} has {text!r} people in a row.", hint="Counts are whole numbers.")
+    return int(text)
+
+
+@contextmanager
+def written(output: Path | None) -> Iterator[Path | None]:
+    """A place beside the output, which it takes when all went well: what is there is whole, and recorded before."""
+    if output is None:
+        yield None
+        return
+    with files.beside(output) as place:
+        yield place
+
+
+def handed_out(desk: Desk, release: str, key: Key, answer: Path | None, place: Path | None, *, out_already: bool) -> Handed:
+    """What goes out with a release: as the data give it, or as a file has it, which must be what the checks judged."""
+    one = desk.plan.releases[release]
+    answers = Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
+    if isinstance(one, Constraint):
+        return Handed(None)
+    if isinstance(one, Synthetic):
+        assert answer is not None
+        if not out_already:
+            refuse_drawn(desk.synthetic.scene(release), answer)
+        return _of(answers.summed(read_file(answer, str(answer))))
+    if answer is not None:
+        return _of(_given(answers, release, answer, out_already=out_already))
+    file = one.answer if isinstance(one, View) else None
+    if file is not None and answers.today(release) is None:
+        refuse_columns(desk, release, file)
+        found = replace(_of(list(answers.of_file(desk.plan.folder / file, file, release))[-1]), unchecked=file)
+        if place is not None:
+            _written(read_file(desk.plan.folder / file, file), place, key, shuffle=True)
+        return found
+    if place is None:
+        return _of(answers.summed(answers.shown(release)))
+    return _written(answers.shown(release), place, key, shuffle=isinstance(one, Microdata))
+
+
+def refuse_columns(desk: Desk, release: str, file: str) -> None:
+    """A file that stands for the answer has its columns: names that a query gives by itself may be others."""
+    header = read_file(desk.plan.folder / file, file).columns
+    try:
+        shown = desk.readings.view(release).columns
+    except TacitError:  # a table of which some columns are not at hand: whoever reads such views looks at the file too
+        return
+    named = [(one.casefold(), other.casefold()) for one, other in zip(shown, header, strict=False) if NAME.fullmatch(one)]
+    if len(shown) != len(header) or (sorted(map(str.casefold, shown)) != sorted(map(str.casefold, header)) and any(one != other for one, other in named)):
+        raise DataError(
+            f"{file} has the columns {', '.join(header)}, and {release} shows {', '.join(shown)}.",
+            hint=f"Name the file with the answer of {release}, or leave `answer:` out.", mark=desk.plan.mark("releases", release),
+        )  # fmt: skip
+
+
+def _of(found: Summed) -> Handed:
+    return Handed(found.digest, found.rows)
+
+
+def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -> Summed:
+    """The answer in a file; one of which the data say something else was not judged."""
+    found = list(answers.of_file(answer, str(answer), release))
+    today = answers.today(release)
+    one = answers.plan.releases[release]
+    known = {today.digest} if today is not None else set[str]()
+    if today is None and isinstance(one, View) and one.answer is not None:
+        known = {each.digest for each in answers.of_file(answers.plan.folder / one.answer, one.answer, release)}
+    if not known and not out_already:
+        raise DataError(
+            f"{answer} cannot be compared with what {release} shows: the data are not at hand.",
+            hint=f"Record where the data are, say answer: {answer} in the release, or record with --out-already what is out in any case.",
+        )
+    fitting = [each for each in found if each.digest in known]
+    if not fitting and not out_already:
+        own = f"{{table: {one.table}, file: {answer}}}" if isinstance(one, Microdata) else f"answer: {answer}"
+        raise DataError(
+            f"{answer} is not what {release} shows by the plan, so that what was judged is not what goes out.",
+            hint=f"Write the release as {own}, or record with --out-already what is out in any case.",
+        )
+    return fitting[0] if fitting else found[-1]
+
+
+def _written(shown: Shown, place: Path, key: Key, *, shuffle: bool) -> Handed:
+    """Write the rows of an answer as CSV, and hash them on the way."""
+    digest = AnswerDigest(key, [str(at + 1) for at in range(len(shown.columns))])
+
+    def noted(rows: Iterator[Row]) -> Iterator[Row]:
+        for row in rows:
+            digest.add(row)
+            yield row
+
+    with place.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(shown.columns)
+        for row in noted(shown.rows):
+            writer.writerow(["" if value is None else value_text(value) for value in row])
+    if shuffle:
+        _sort(place)
+    return Handed(digest.hex(), digest.rows)
+
+
+def _sort(place: Path) -> None:
+    """Rows in an order of their own: that of the table would tell whose they are."""
+    from tacit.engines.duckdb import DuckDB, quoted
+
+    sorted_ = place.with_name(f"{place.name}.sorted")
+    with DuckDB(folder=place.parent) as engine:
+        read = f"read_csv({quoted(place)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', nullstr='')"
+        try:
+            engine._count(f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')")
+            sorted_.replace(place)
+        finally:
+            sorted_.unlink(missing_ok=True)

@@ -1,0 +1,85 @@
+"""Held: a release that is out, who has it, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tacit.ledger.entries import Shape
+    from tacit.ledger.ledger import Holding
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A release that is out: by an entry of the ledger, or (`entry` None) because the plan says so.
+
+    `to` are its recipients, nobody means the public. `definition`, `answer` and `people` are the ledger's keyed hashes, None where nothing is compared.
+    """
+
+    release: str
+    shape: Shape
+    tables: frozenset[str]
+    to: tuple[str, ...] = ()
+    entry: int | None = None
+    at: datetime | None = None
+    withdrawn: datetime | None = None
+    definition: str | None = None
+    answer: str | None = None
+    people: str | None = None
+
+    def known_to(self, group: Collection[str]) -> bool:
+        """Has one of these clients got it? What is public everybody has."""
+        return not self.to or not set(self.to).isdisjoint(group)
+
+    @property
+    def told(self) -> str:
+        """The release with its entry.
+
+        >>> Held("male", "view", frozenset({"patients"}), entry=3, at=datetime(2026, 11, 2)).told
+        'male (entry 3, 2026-11-02)'
+        """
+        if self.entry is None or self.at is None:
+            return self.release
+        return f"{self.release} (entry {self.entry}, {self.at:%Y-%m-%d})"
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """Clients who tell each other what they have, nobody for the public; what they hold, and what they would get."""
+
+    who: tuple[str, ...]
+    held: tuple[Held, ...]
+    new: tuple[str, ...]
+
+    @property
+    def called(self) -> str:
+        """Who that is, in words.
+
+        >>> Adversary(("a", "b"), (), ()).called, Adversary((), (), ()).called
+        ('a and b together', 'anyone')
+        """
+        if not self.who:
+            return "anyone"
+        named = self.who[0] if len(self.who) == 1 else f"{', '.join(self.who[:-1])} and {self.who[-1]}"
+        return named if len(self.who) == 1 else f"{named} together"
+
+
+def from_ledger(holding: Holding) -> Held:
+    """What the ledger says is out."""
+    return Held(
+        holding.release, holding.shape, frozenset(holding.tables), tuple(holding.to), holding.entry, holding.at, holding.withdrawn,
+        holding.definition, holding.answer, holding.people,
+    )  # fmt: skip
+
+
+def in_words(held: Sequence[Held]) -> str:
+    """Some releases with their entries.
+
+    >>> in_words([Held("a", "view", frozenset()), Held("b", "view", frozenset())])
+    'a and b'
+    """
+    names = list(dict.fromkeys(one.told for one in held))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

@@ -1,0 +1,325 @@
+"""Recording: a release goes out once its checks hold, judged together with what is out, and the ledger has it first."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.assess import Assessment, Desk, judged
+from tacit.assess import answer as verdict_of
+from tacit.definitions.words import listed
+from tacit.errors import InputError, did_you_mean, raise_all
+from tacit.holdings.answers import Answers
+from tacit.holdings.concerning import out_already as out_already_by
+from tacit.holdings.defined import definition_of, shape_of
+from tacit.holdings.handing import Handed, handed_out, refuse_files, written
+from tacit.holdings.ledgers import is_begun, ledger_of
+from tacit.holdings.scope import tables_of
+from tacit.jobs import Job
+from tacit.ledger.entries import Draft, Entry, Judged, check_name
+from tacit.ledger.ledger import Grown
+from tacit.model.release import Microdata, Synthetic, View
+from tacit.model.verdict import Audience
+from tacit.plan.load import not_built
+from tacit.plan.owned import owners_files
+from tacit.plan.references import LEDGER
+from tacit.source import nobody
+
+if TYPE_CHECKING:
+    from tacit.ledger.key import Key
+    from tacit.plan.plan import Check, Plan
+
+MOST_TRIES = 10  # others may record something while the checks run; then these are asked again
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of recording releases: an entry for each, or none where they were refused and nothing was written."""
+
+    releases: tuple[str, ...]
+    to: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    assessment: Assessment
+    output: Path | None = None
+    because: str = ""
+    seconds: float = 0.0
+
+    @property
+    def release(self) -> str:
+        """What was to be recorded, in words."""
+        return listed(list(self.releases))
+
+    @property
+    def entry(self) -> Entry | None:
+        """The last entry that was added."""
+        return self.entries[-1] if self.entries else None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Is it in the ledger?"""
+        return bool(self.entries)
+
+    @property
+    def exit_status(self) -> int:
+        """0 recorded, 1 refused because a check is breached, 3 refused because one is undecided."""
+        return 0 if self.is_recorded else self.assessment.exit_status
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
+        """The object that `tacit ledger record --json` prints."""
+        return {
+            "releases": list(self.releases), "to": list(self.to), "recorded": self.is_recorded, "entries": [entry.to_json() for entry in self.entries],
+            "output": str(self.output) if self.output else None, "because": self.because,
+            "verdicts": [verdict.to_json(audience) for verdict in self.assessment.verdicts], "seconds": round(self.seconds, 3),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.release}: {self.because}"
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A withdrawal: who had the release still knows it."""
+
+    release: str
+    entries: tuple[Entry, ...]
+    because: str
+    exit_status: int = field(default=0, init=False)
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
+        """The object that `tacit ledger withdraw --json` prints."""
+        return {"release": self.release, "entries": [entry.to_json() for entry in self.entries], "because": self.because}
+
+    def __str__(self) -> str:
+        return f"{self.release}: {self.because}"
+
+
+def record(
+    plan: Plan, *releases: str, to: Sequence[str] | None = None, by: str | None = None, answer: Path | None = None,
+    output: Path | None = None, out_already: bool = False, note: str = "", job: Job | None = None,
+) -> Recorded:  # fmt: skip
+    """Ask the checks of a release, together with all that the ledger holds, and record it if all of them hold.
+
+    Several releases that go out at once are judged together and recorded together, all or none: some are harmless only so.
+    `to` are the recipients (None: those of the plan; nobody: the public). `answer` is the file that goes out, where it is not
+    computed here; synthetic data need it. `output` is where the answer is written, once it is recorded, its rows in an order
+    of their own. `out_already` records it whatever its checks say: it is out. What is judged is what is written: both are read
+    from one snapshot of the source. Raises TacitError where the input is wrong.
+    """
+    begun, job = time.perf_counter(), job or Job()
+    releases = tuple(dict.fromkeys(releases))
+    own, who = asked_about(plan, releases, to, out_already=out_already), user() if by is None else by
+    check_name("person who records", who)
+    for client in (one for release in releases for one in own.releases[release].to):
+        check_name("recipient", client)
+    if len(releases) > 1 and (answer or output):
+        raise InputError("--answer and --output are for one release.", hint=f"Leave them out. Afterwards, write each answer: tacit ledger record {releases[0]} -o {releases[0]}.csv.")
+    for release in releases:
+        refuse_files(own, release, answer, output, out_already=out_already)
+    with alone(plan.folder):
+        for _ in range(MOST_TRIES):
+            with suppress(Grown, Moved):
+                found = once(own, releases, who, answer, output, note, job, out_already=out_already)
+                return replace(found, seconds=time.perf_counter() - begun)
+    raise InputError("others keep recording releases, or changing the data, while the checks run.", hint="Try again when they are done.")
+
+
+def once(
+    plan: Plan, releases: Sequence[str], by: str, answer: Path | None, output: Path | None, note: str, job: Job, *, out_already: bool
+) -> Recorded:
+    """Judge and record. Raises Grown where the ledger has grown meanwhile, Moved where the data changed: the verdicts may be out of date."""
+    to = tuple(dict.fromkeys(client for release in releases for client in plan.releases[release].to))
+    before, known = "", {}
+    if is_begun(plan):
+        with ledger_of(plan) as ledger:
+            before = ledger.head() if any(ledger.entries(last=1)) else ""
+            known = known_answer(plan, releases[0], answer, ledger.key)
+    as_they_were = stamps(plan, answer)
+    with Desk(plan, job, known) as desk:
+        found = judge(desk, job)
+        if found.exit_status and not out_already:
+            return Recorded(tuple(releases), to, (), found, because=refused(found))
+        with ledger_of(plan, create=True) as ledger, written(output) as place:
+            handed = []
+            for release in releases:
+                job.step(f"reading the answer of {release}", 1.0)
+                handed.append(handed_out(desk, release, ledger.key, answer, place, out_already=out_already))
+            drafts = [draft_of(desk, name, by, note, found, one, ledger.key) for name, one in zip(releases, handed, strict=True)]
+            if stamps(plan, answer) != as_they_were:
+                raise Moved
+            job.settle("recording")  # from here on there is an entry, and its file must come too
+            entries = ledger.record_all(drafts, follows=before)
+    numbers = listed([str(entry.number) for entry in entries])
+    because = f"recorded as {'entry' if len(entries) == 1 else 'entries'} {numbers}, to {listed(list(to)) or 'everybody'}"
+    if unlike := [one.unchecked for one in handed if one.unchecked]:
+        because += f"; that {listed(unlike)} has the answer was not checked, for the data are not at hand"
+    if found.exit_status:
+        because += ", though its checks do not hold: it is out already"
+    return Recorded(tuple(releases), to, tuple(entries), found, output, because)
+
+
+class Moved(Exception):
+    """The data changed since a release was judged."""
+
+
+def stamps(plan: Plan, answer: Path | None) -> dict[Path, tuple[int, int, int]]:
+    """What tells whether the owner's files are still the same ones; databases keep one snapshot by themselves."""
+    files = [*owners_files(plan), *(plan.folder / one.file for one in plan.releases.values() if isinstance(one, Microdata) and one.file)]
+    found = {}
+    for path in (*files, *([answer] if answer else []), plan.folder / plan.source):
+        with suppress(OSError, ValueError):
+            if path.is_file():
+                said = path.stat()
+                found[path] = said.st_ino, said.st_size, said.st_mtime_ns
+    return found
+
+
+def judge(desk: Desk, job: Job) -> Assessment:
+    """The checks of a plan, asked of the very snapshot that is read afterwards."""
+    plan, begun = desk.plan, time.perf_counter()
+    raise_all(not_built(plan, plan.checks))
+    verdicts = []
+    for number, check in enumerate(plan.checks):
+        job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(plan.checks))
+        verdicts.append(verdict_of(check, desk))
+    asked = desk.source.questions if "source" in vars(desk) else {}
+    questions = {name: replace(question, find=nobody) for name, question in asked.items()}
+    return Assessment(plan.file, tuple(verdicts), questions, time.perf_counter() - begun, people=judged(desk.overlapping))
+
+
+def draft_of(desk: Desk, release: str, by: str, note: str, found: Assessment, handed: Handed, key: Key) -> Draft:
+    """What the ledger is to say of a release."""
+    plan, one = desk.plan, desk.plan.releases[release]
+    spent = {"epsilon": str(one.epsilon), "delta": str(one.delta), "guarantee": one.guarantee} if isinstance(one, Synthetic) else {}
+    tables = tables_of(plan, release, desk.readings)
+    return Draft(
+        kind="release", release=release, shape=shape_of(one), tables=tables, to=one.to, by=by,
+        plan=plan_hash(plan, key), definition=definition_of(plan, release, key), answer=handed.digest,
+        verdicts=tuple(Judged(verdict.check, verdict.name, verdict.status, verdict.certainty) for verdict in found.verdicts), spent=spent, note=note,
+        people=people_of(desk, release, tables, key),
+    )  # fmt: skip
+
+
+def people_of(desk: Desk, release: str, tables: Sequence[str], key: Key) -> str | None:
+    """The people that a release is about, where views of their table may later be judged together with it."""
+    table = desk.plan.tables.get(tables[0]) if len(tables) == 1 else None
+    if table is None or not table.keys or len(table.sensitive) != 1 or not isinstance(desk.plan.releases[release], View | Microdata):
+        return None
+    return Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key).people(table)
+
+
+def withdraw(plan: Plan, release: str, *, to: Sequence[str] | None = None, by: str | None = None, note: str = "") -> Withdrawn:
+    """Record that a release is given out no more, to some or (None) to everybody who has it. They still know it."""
+    if not is_begun(plan):
+        raise InputError("nothing was recorded yet, so nothing can be withdrawn.", hint="tacit ledger record RELEASE begins the ledger.")
+    with ledger_of(plan) as ledger:
+        entries = [one for one in ledger.entries(release=release) if one.kind == "release"]
+        if not entries:
+            known = sorted({one.release for one in ledger.entries()})
+            raise InputError(f"the ledger has no release {release!r}.", hint=did_you_mean(release, known))
+        for client in to or ():
+            if not any(not one.to or client in one.to for one in entries):
+                clients = sorted({client for one in entries for client in one.to})
+                raise InputError(f"{release} did not go to {client!r}.", hint=did_you_mean(client, clients))
+        last = entries[-1]
+        draft = Draft(
+            kind="withdrawal", release=release, shape=last.shape, tables=last.tables, to=tuple(to or ()), by=by or user(),
+            plan=plan_hash(plan, ledger.key), definition=last.definition, answer=last.answer, note=note,
+        )  # fmt: skip
+        entry = ledger.record(draft)
+    because = f"withdrawn from {listed(list(to or ())) or 'everybody'} by entry {entry.number}; who had it still knows it"
+    return Withdrawn(release, (entry,), because)
+
+
+# -- what is asked ----------------------------------------------------------------------------------------
+
+
+def asked_about(plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, out_already: bool) -> Plan:
+    """The plan with the checks of some releases only, their recipients, and the ledger among what is out.
+
+    A check of a list is asked for those that go out now: the others of its list may never follow, and what went out before is in
+    the ledger. All that goes out now counts as out for the checks of the rest of it.
+    """
+    if not chosen:
+        raise InputError("there is nothing to record.", hint="Name a release of the plan.")
+    for release in chosen:
+        if release not in plan.releases:
+            raise InputError(f"the plan has no release {release!r}.", hint=did_you_mean(release, plan.releases))
+    checks = tuple(
+        replace(check, releases=own) for check in plan.checks if (own := tuple(name for name in check.releases if name in chosen))
+    )
+    unasked = [release for release in chosen if not any(release in check.releases for check in checks)]
+    if unasked and not out_already:
+        raise InputError(
+            f"the plan has no check of {unasked[0]}, so nothing says whether it may go out.",
+            hint=f"Add one, for example {example(plan, unasked[0])}; or record with --out-already what is out in any case.",
+        )
+    own_to = {name: replace(one, to=one.to if to is None else tuple(dict.fromkeys(to))) for name in chosen for one in [plan.releases[name]]}
+    published = plan.published if LEDGER in plan.published else (*plan.published, LEDGER)
+    return replace(plan, releases={**plan.releases, **own_to}, published=published, checks=tuple(given(check, plan, chosen) for check in checks))
+
+
+def given(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
+    """A check with the ledger, and what goes out at the same time, among what is out: it is judged together with all of that."""
+    others = [name for name in chosen if name not in check.releases]
+    return replace(check, given=tuple(dict.fromkeys([*out_already_by(check, plan), LEDGER, *others])))
+
+
+def example(plan: Plan, release: str) -> str:
+    """A check that a release could have."""
+    asks = {"view": "perfect-privacy: {secret: NAME, release: %s}", "synthetic": "differential-privacy: {release: %s}", "constraint": "g-safety: {secret: NAME, release: %s}"}
+    return asks.get(shape_of(plan.releases[release]), "k-anonymity: {release: %s, k: 4}") % release
+
+
+def known_answer(plan: Plan, release: str, answer: Path | None, key: Key) -> dict[str, str]:
+    """The keyed hash of what is about to go out, so that an output that was drawn again is not taken for the first one."""
+    if answer is None or not isinstance(plan.releases[release], Synthetic):
+        return {}
+    with Desk(plan) as desk:
+        digest = handed_out(desk, release, key, answer, None, out_already=True).digest  # what it holds is compared later
+    return {release: digest} if digest else {}
+
+
+def refused(found: Assessment) -> str:
+    """Why a release was not recorded."""
+    wrong = [verdict for verdict in found.verdicts if verdict.status != "holds"]
+    named = listed([f"{verdict.label} is {verdict.status}" for verdict in wrong])
+    return f"not recorded, and nothing was written: {named}"
+
+
+def plan_hash(plan: Plan, key: Key) -> str:
+    """The keyed hash of the plan file."""
+    for path in (Path(plan.file), plan.folder / Path(plan.file).name):
+        with suppress(OSError):
+            return key.mac("plan", path.read_bytes())
+    return key.mac("plan", repr((plan.tables, plan.secrets, plan.releases, plan.checks)).encode())
+
+
+def user() -> str:
+    """Who runs this."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name
+        return f"user {os.getuid()}"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One after the other: two releases that are judged at the same time would not know of each other."""
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks: the ledger's head tells
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
