@@ -16,6 +16,7 @@ from tacit.engines import output, shapes
 from tacit.errors import EngineError
 
 if TYPE_CHECKING:
+    from tacit.engines.streams import Stream
     from tacit.model.schema import ColumnType, Table
 
     Numbers = tuple[np.ndarray[Any, np.dtype[np.int64]], ...]
@@ -39,12 +40,13 @@ class NativeType:
 
     `read` is SQL with `{c}` for the column. It brings values to one form on all engines: NaN is
     missing, a moment with a time zone is its UTC time, and what has no kind of its own (enum,
-    UUID, array) is text.
+    UUID, array) is text. `compares`: in queries values compare as their kind does, although they are read in another way.
     """
 
     pattern: str
     kind: ColumnType
     read: str = "{c}"
+    compares: bool = False
 
 
 class Engine(ABC):
@@ -71,6 +73,10 @@ class Engine(ABC):
 
         An engine that reads files is told their folder when it is made.
         """
+
+    def has(self, table: str) -> bool:
+        """Is a table attached already? Rows that stand in a plan can be stored once only."""
+        return table in self._attached
 
     @abstractmethod
     def native_types(self, table: str) -> dict[str, str]:
@@ -99,6 +105,33 @@ class Engine(ABC):
     @abstractmethod
     def explain(self, query: exp.Expression) -> None:
         """Have the engine read a query without running it; raise EngineError where it cannot."""
+
+    @abstractmethod
+    def lock(self, *, seconds: float | None = None) -> None:
+        """From here on answer strangers: nothing can be changed and no other file or server reached.
+
+        To be called when all tables are attached. `seconds` is how long any one query may take at most.
+        """
+
+    def powers(self) -> list[str]:
+        """What the engine's user could do beyond reading tables, in words; a gateway should have none of it."""
+        return []
+
+    def bases(self, table: str) -> set[str]:
+        """What the rows of an attached table come from: two tables that share one of these share rows."""
+        return {table}
+
+    def computes(self, table: str) -> bool:
+        """Are columns of a table computed when it is read (a view, generated columns)? What is computed can fail."""
+        return False
+
+    def is_lost(self) -> bool:
+        """Is the connection to the database gone? Then only a new engine can answer."""
+        return False
+
+    @abstractmethod
+    def stream(self, sql: str) -> Stream:
+        """A query in this engine's own words, whose rows will come as Arrow's record batches; not begun yet."""
 
     @abstractmethod
     def close(self) -> None:

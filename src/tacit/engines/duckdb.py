@@ -7,16 +7,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 import numpy as np
+import sqlglot
 from sqlglot import exp
 
 from tacit.engines import output, shapes
 from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type, wrong_width
 from tacit.engines.base import Engine, NativeType
+from tacit.engines.streams import BATCH_ROWS, Stopped, Stream, arrow
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.files import csv_shape, not_utf8
 
@@ -34,6 +37,10 @@ WRITE = {
     "csv": "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false",
     "parquet": "FORMAT parquet, USE_TMP_FILE false",
 }
+
+
+MOST_MEMORY = 4 << 30
+COLLATED = "VARCHAR COLLATE"  # a type that only DuckDB compares
 
 
 class DuckDB(Engine):
@@ -66,6 +73,7 @@ class DuckDB(Engine):
         self.connection = duckdb.connect(":memory:")
         self.database = database
         self.folder = folder
+        self._files: dict[str, Path] = {}
         if database is not None:
             self._open(database)
             self._reads_file(database, again=False)
@@ -103,7 +111,17 @@ class DuckDB(Engine):
     def native_types(self, table: str) -> dict[str, str]:
         """The columns of a table, in order, with DuckDB's names for their types."""
         found = self._run(f"DESCRIBE {sql_name(table)}").fetchall()
-        return {str(row[0]): str(row[1]) for row in found}
+        return {str(row[0]): COLLATED if row[1] == "VARCHAR" and self._collates else str(row[1]) for row in found}
+
+    @cached_property
+    def _collates(self) -> bool:
+        """Does text of the database compare by rules of its own (COLLATE)? DuckDB does not tell of which column."""
+        if self.database is None:
+            return False
+        said = self._run(
+            f"SELECT sql FROM duckdb_tables() WHERE database_name = '{SOURCE}' UNION ALL SELECT sql FROM duckdb_views() WHERE database_name = '{SOURCE}'"
+        ).fetchall()
+        return any("collate" in str(sql).lower() for (sql,) in said)
 
     def rows(self, query: exp.Expression) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches."""
@@ -147,6 +165,49 @@ class DuckDB(Engine):
     def explain(self, query: exp.Expression) -> None:
         """Have DuckDB plan a query without running it."""
         self._run(f"EXPLAIN {self.sql(query)}")
+
+    def lock(self, *, seconds: float | None = None) -> None:
+        """Close the way to other files, to extensions and to Python's own variables, and keep it closed."""
+        files = ", ".join(quoted(path) for path in sorted(self._sources))
+        with suppress(EngineError):  # without the extension for time zones there is nothing to set
+            self._run("SET TimeZone = 'UTC'")
+        self._run("SET temp_directory = ''")  # rows of people are not written to a file that a crash would leave behind
+        # Its use of statistics loses rows of outer joins (2.0.0), depending on rows that the answer has nothing to do with.
+        self._run("SET disabled_optimizers = 'statistics_propagation'")
+        self._run(f"SET memory_limit = '{memory_for_strangers()}B'")
+        self._run("SET python_enable_replacements = false")
+        self._run(f"SET allowed_paths = [{files}]")  # a Parquet file is read for every query
+        self._run("SET enable_external_access = false")
+        self._run("SET lock_configuration = true")
+
+    def bases(self, table: str) -> set[str]:
+        """The tables of the database that a view reads, also over other views; the file of a table that is one."""
+        if table in self._files:
+            return {str(self._files[table])}
+        if self.database is None:
+            return {table}
+        said = self._run(f"SELECT view_name, sql FROM duckdb_views() WHERE database_name = '{SOURCE}'").fetchall()
+        views = {str(name).lower(): str(sql) for name, sql in said}
+        found, pending = set[str](), [table.split(".")[-1].lower()]
+        while pending:
+            if (one := pending.pop()) not in found:
+                found.add(one)
+                trees = sqlglot.parse(views[one], read="duckdb") if one in views else []
+                pending += [node.name.lower() for tree in trees if tree is not None for node in tree.find_all(exp.Table)]
+        return {one for one in found if one not in views} or found
+
+    def computes(self, table: str) -> bool:
+        """Is it a view of the database, or has it generated columns?"""
+        if self.database is None or table in self._files:
+            return False
+        name = quoted(table.split(".")[-1])
+        views = f"SELECT count(*) FROM duckdb_views() WHERE database_name = '{SOURCE}' AND lower(view_name) = lower({name})"
+        columns = f"SELECT count(*) FROM duckdb_columns() WHERE database_name = '{SOURCE}' AND lower(table_name) = lower({name}) AND is_generated"
+        return any(self._run(sql).fetchall()[0][0] for sql in (views, columns))
+
+    def stream(self, sql: str) -> Stream:
+        """A query on a cursor of its own: several may run at the same time."""
+        return DuckDBStream(sql, self.connection.cursor())
 
     def close(self) -> None:
         """Close the connection."""
@@ -277,6 +338,7 @@ class DuckDB(Engine):
 
     def _read_file(self, table: Table) -> None:
         path, shown = find_file(table, self.folder)
+        self._files[table.name] = path.resolve()
         self._reads_file(path, again=path.suffix.lower() in PARQUET)
         if path.suffix.lower() in PARQUET:
             self._view(table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
@@ -314,6 +376,62 @@ class DuckDB(Engine):
             self.connection.execute(f"CREATE OR REPLACE VIEW {sql_name(name)} AS {sql}")
         except duckdb.Error as error:
             raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
+
+
+class DuckDBStream(Stream):
+    """A query of DuckDB. A relation is read while it is made; what `execute` gives would be made as a whole first."""
+
+    def __init__(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        arrow()
+        self._sql = sql
+        self._cursor = cursor
+        self._reader: Any = ()
+        self._stopped = False
+
+    def begin(self) -> None:
+        """Have DuckDB plan the query and start on it."""
+        with self._explaining():
+            statements = self._cursor.extract_statements(self._sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise EngineError("this is not one query.")
+            relation = self._cursor.sql(self._sql)
+            read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
+            self._reader = read(BATCH_ROWS)
+            self.schema = self._reader.schema
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._explaining():
+            yield from self._reader
+
+    def stop(self) -> None:
+        """Interrupt the cursor."""
+        self._stopped = True
+        self._cursor.interrupt()
+
+    def close(self) -> None:
+        """End the query and the cursor."""
+        self._cursor.interrupt()
+        self._cursor.close()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """DuckDB's errors as ours; they come through Arrow once the first rows are there."""
+        try:
+            if self._stopped:
+                raise Stopped
+            yield
+        except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
+            if self._stopped:
+                raise Stopped from None
+            raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
+
+
+def memory_for_strangers() -> int:
+    """How many bytes all queries of others may take together: a quarter of the machine's, and not more than a few gigabytes."""
+    try:
+        return min(MOST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)
+    except (ValueError, OSError, AttributeError):
+        return MOST_MEMORY
 
 
 def attentively(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer]) -> Answer:

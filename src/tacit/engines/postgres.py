@@ -6,8 +6,10 @@ import itertools
 import os
 import re
 import secrets
+import select
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from sqlglot import exp
 from tacit.engines import output, shapes
 from tacit.engines.attach import Values, values_of
 from tacit.engines.base import NOT_INTEGERS, Engine, NativeType
+from tacit.engines.streams import BATCH_ROWS, NUMBER, Stopped, Stream, arrow
 from tacit.errors import DataError, EngineError, MissingExtra, TacitError, did_you_mean
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ SESSION = "SET row_security = off; SET cursor_tuple_fraction = 1; SET datestyle 
 COLUMNS = """
     SELECT a.attname,
            format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END, NULL)
+           || CASE WHEN t.oid = 1700 AND a.atttypmod >= 0 THEN ' scaled' ELSE '' END
            || CASE WHEN c.collisdeterministic THEN '' ELSE coalesce(' ' || c.collname, '') END
     FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation c ON c.oid = a.attcollation
     WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
@@ -72,6 +76,42 @@ PARQUET_TYPES = {
     "timestamp without time zone": "TIMESTAMP",
     "boolean": "BOOLEAN",
 }
+
+# What strangers' queries run under: times mean the same whoever asks, and a gateway that died leaves no query behind.
+LOCKED = "SET timezone = 'UTC'; SET statement_timeout = {0}; SET idle_in_transaction_session_timeout = {0}; SET lock_timeout = '10s'"
+NOTICE_THE_END = "SET client_connection_check_interval = '5s'"  # not every system can
+
+# A table, and all that its rows come from or go to: through views, partitions, inheritance.
+BASES = """
+    WITH RECURSIVE b(oid) AS (
+        SELECT to_regclass(%s)::oid
+        UNION SELECT x.oid FROM b, LATERAL (
+            SELECT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+            WHERE r.ev_class = b.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> b.oid
+            UNION ALL SELECT inhparent FROM pg_inherits WHERE inhrelid = b.oid
+            UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = b.oid) AS x(oid))
+    SELECT oid FROM b WHERE oid IS NOT NULL"""
+
+COMPUTES = """
+    SELECT coalesce(bool_or(c.relkind IN ('v', 'f') OR a.attgenerated = 'v'), false)
+    FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.oid = to_regclass(%s)"""
+
+# What a role could do beyond reading tables. Membership that cannot be used at once counts too.
+POWERS = """
+    SELECT 'is a superuser' FROM pg_roles WHERE rolname = current_user AND rolsuper
+    UNION ALL SELECT 'can become the superuser ' || quote_ident(rolname) FROM pg_roles
+    WHERE rolsuper AND rolname <> current_user AND pg_has_role(current_user, oid, 'MEMBER')
+    UNION ALL SELECT 'is a member of ' || rolname FROM pg_roles
+    WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_write_all_data')
+      AND pg_has_role(current_user, oid, 'MEMBER') AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)"""
+
+# Arrow's types for PostgreSQL's, by their numbers in pg_type; numeric is apart, and all others are text.
+ARROW_TYPES = {
+    16: "bool", 20: "int64", 21: "int16", 23: "int32", 700: "float", 701: "double", 1082: "date32[day]",
+}  # fmt: skip
+TIMESTAMP, TIMESTAMP_TZ, NUMERIC = 1114, 1184, 1700
+OWN_WORDS = {16, 700, 701, TIMESTAMP, TIMESTAMP_TZ}
+STREAM_BYTES = 1 << 20
 
 # What went wrong when connecting, by libpq's words, and what to do next.
 CONNECTING = (
@@ -118,6 +158,8 @@ class Postgres(Engine):
     collation = "C"
     types = (
         NativeType(r"smallint|integer|bigint", "integer"),
+        # NaN is a number like others to PostgreSQL, the largest. With a declared scale equal numbers are also written the same.
+        NativeType(r"numeric scaled", "decimal", "NULLIF({c}, 'NaN')", compares=True),
         NativeType(r"numeric|real|double precision", "decimal", "NULLIF({c}, 'NaN')"),
         NativeType(r"date", "date"),
         NativeType(r"timestamp without time zone", "timestamp"),
@@ -191,6 +233,42 @@ class Postgres(Engine):
     def explain(self, query: exp.Expression) -> None:
         """Have PostgreSQL plan a query without running it."""
         self._ask(f"EXPLAIN {self.sql(query)}")
+
+    def lock(self, *, seconds: float | None = None) -> None:
+        """Set the session for strangers' queries; that it only reads is so from the start."""
+        import psycopg
+
+        limit = 0 if seconds is None else max(1, int(seconds * 1000))
+        with self._explaining(), self.connection.cursor() as cursor:
+            cursor.execute(LOCKED.format(limit))
+            self.connection.commit()
+        try:
+            self.connection.execute(NOTICE_THE_END)
+            self.connection.commit()
+        except psycopg.Error:
+            self.connection.rollback()
+
+    def bases(self, table: str) -> set[str]:
+        """The tables that a view reads, or that share rows with a table by inheritance, also over others."""
+        return {str(row[0]) for row in self._ask(BASES, (self._name(table),))}
+
+    def computes(self, table: str) -> bool:
+        """Is it a view, a foreign table, or has it columns that are generated when they are read?"""
+        return bool(self._ask(COMPUTES, (self._name(table),))[0][0])
+
+    def powers(self) -> list[str]:
+        """What the role could do beyond reading: a superuser, or one who can read and write the server's files."""
+        found = [str(row[0]) for row in self._ask(POWERS)]
+        self.connection.rollback()
+        return found
+
+    def is_lost(self) -> bool:
+        """Has the session ended?"""
+        return bool(self.connection.closed)
+
+    def stream(self, sql: str) -> Stream:
+        """A query in a snapshot of its own, by COPY; one at a time for each session."""
+        return PostgresStream(sql, self.connection)
 
     def close(self) -> None:
         """Close the connection; temporary tables go with it."""
@@ -340,6 +418,201 @@ class Postgres(Engine):
             if not self.connection.closed:
                 self.connection.rollback()
             raise refused(error) from None
+
+
+class PostgresStream(Stream):
+    """A query of PostgreSQL, sent as CSV, which Arrow reads faster than Python could make values.
+
+    The query is prepared first: it must be one whole statement, so that nothing in it can end the COPY around it.
+    """
+
+    def __init__(self, sql: str, connection: Any) -> None:
+        arrow()
+        self._sql = sql
+        self._connection = connection
+        self._stopped = False
+        self._reader: ThreadPoolExecutor | None = None
+        self._ahead: Future[Any] | None = None
+
+    def begin(self) -> None:
+        """Take a new snapshot and start to copy."""
+        from psycopg import pq
+
+        with self._explaining():
+            self._connection.rollback()
+            self._connection.execute("SELECT")  # begins the transaction that only reads
+            encoded = self._sql.encode()
+            self._check(self._connection.pgconn.prepare(b"", encoded), pq.ExecStatus.COMMAND_OK)
+            described = self._check(self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK)
+            self.schema = schema_of(described)
+            # What PostgreSQL writes otherwise than we do: t and f, the space in a timestamp, NaN.
+            self.writes_csv = not any(described.ftype(number) in OWN_WORDS for number in range(described.nfields))
+            if self._stopped:
+                raise Stopped
+            copied = self._connection.pgconn.exec_(b"COPY (" + encoded + b"\n) TO STDOUT (FORMAT csv)")
+            self._check(copied, pq.ExecStatus.COPY_OUT)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._explaining():
+            for block, _ in self._read_ahead(self._blocks()):
+                yield from read_block(block, self.schema).to_batches(max_chunksize=BATCH_ROWS)
+
+    def csv(self, most: int) -> Iterator[tuple[bytes | bytearray, int]]:
+        """The lines as they come from the server."""
+        with self._explaining():
+            yield from self._read_ahead(self._blocks(most))
+
+    def stop(self) -> None:
+        """Ask the server to cancel what this session does."""
+        self._stopped = True
+        if not self._connection.closed:
+            self._connection.cancel_safe(timeout=CONNECT_SECONDS)
+
+    def close(self) -> None:
+        """End the transaction; where rows are still to come the server is told to stop, and the rest is read away."""
+        from psycopg import pq
+
+        copying = self._connection.pgconn
+        if not self._connection.closed and copying.transaction_status == pq.TransactionStatus.ACTIVE:
+            self._connection.cancel_safe(timeout=CONNECT_SECONDS)
+            if self._ahead is not None:
+                wait([self._ahead])
+            with suppress(Exception):  # what the server says of a copy that was cut short
+                while copying.get_copy_data(0)[0] > 0:
+                    pass
+            while copying.get_result() is not None:
+                pass
+        if self._reader is not None:
+            self._reader.shutdown(wait=False)
+        if not self._connection.closed:
+            self._connection.rollback()
+
+    def _read_ahead(self, blocks: Iterator[tuple[bytearray, int]]) -> Iterator[tuple[bytearray, int]]:
+        """The blocks; from the second on each is received while the one before is worked on."""
+        block = next(blocks, None)
+        while block is not None:
+            if self._reader is None:
+                self._reader = ThreadPoolExecutor(1, thread_name_prefix="tacit-copy")
+            self._ahead = self._reader.submit(next, blocks, None)
+            yield block
+            block = self._ahead.result()
+
+    def _blocks(self, most: int | None = None) -> Iterator[tuple[bytearray, int]]:
+        """Whole lines with their number, about as many at a time as fit STREAM_BYTES. The server sends each row by itself."""
+        from psycopg import pq
+
+        copying = self._connection.pgconn
+        receive, block, rows, left = copying.get_copy_data, bytearray(), 0, -1 if most is None else most
+        while True:
+            size, row = receive(1)
+            if size > 0:
+                block += row  # keeping the rows themselves until there are many takes seven times as long
+                rows += 1
+                if len(block) < STREAM_BYTES and rows != left:
+                    continue
+                yield block, rows
+                block, rows, left = bytearray(), 0, left - rows
+            elif size < 0:
+                break
+            else:
+                select.select([copying.socket], [], [])
+                copying.consume_input()
+        while (result := copying.get_result()) is not None:
+            self._check(result, pq.ExecStatus.COMMAND_OK)
+        if block:
+            yield block, rows
+
+    def _check(self, result: Any, expected: Any) -> Any:
+        from psycopg import errors
+
+        if result.status != expected:
+            raise errors.error_from_result(result, encoding="utf-8")
+        return result
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """PostgreSQL's errors as ours."""
+        import psycopg
+
+        try:
+            if self._stopped:
+                raise Stopped
+            yield
+        except psycopg.Error as error:
+            if self._stopped:
+                raise Stopped from None
+            raise refused(error) from None
+
+
+def schema_of(described: Any) -> Any:
+    """Arrow's schema for a query that PostgreSQL described.
+
+    A numeric with a declared number of digits is a decimal; one without is text that is marked as a number.
+    """
+    pa = arrow()
+
+    def field(number: int) -> Any:
+        name, code, modifier = described.fname(number).decode(), described.ftype(number), described.fmod(number)
+        if code == NUMERIC:
+            digits, after = (modifier - 4) >> 16, ((modifier - 4) & 0x7FF ^ 0x400) - 0x400  # 11 bits with a sign
+            exact = modifier >= 4 and digits <= MOST_DIGITS and 0 <= after <= digits
+            return pa.field(name, pa.decimal128(digits, after)) if exact else pa.field(name, pa.string(), metadata=NUMBER)
+        if code in (TIMESTAMP, TIMESTAMP_TZ):
+            return pa.field(name, pa.timestamp("us", "UTC" if code == TIMESTAMP_TZ else None))
+        return pa.field(name, pa.type_for_alias(ARROW_TYPES.get(code, "string")))
+
+    return pa.schema([field(number) for number in range(described.nfields)])
+
+
+def read_block(block: bytearray, schema: Any) -> Any:
+    """Lines of CSV as PostgreSQL writes them, as a table of Arrow.
+
+    >>> pa = arrow()
+    >>> read_block(bytearray(b'1,""\\n,\\n'), pa.schema([("a", pa.int64()), ("b", pa.string())])).to_pylist()
+    [{'a': 1, 'b': ''}, {'a': None, 'b': None}]
+    """
+    pa = arrow()
+    try:
+        return read_typed(block, schema)
+    except pa.ArrowInvalid:
+        # A decimal that is no number (NaN) is missing, as everywhere here; what else Arrow has not is said.
+        plain = pa.schema([pa.field(one.name, pa.string()) if pa.types.is_decimal(one.type) else one for one in schema])
+    try:
+        table = read_typed(block, plain)
+        columns = [
+            numbers_only(column).cast(wanted.type) if pa.types.is_decimal(wanted.type) else column
+            for column, wanted in zip(table.columns, schema, strict=True)
+        ]
+        return pa.table(columns, schema=schema)
+    except pa.ArrowInvalid:
+        raise EngineError(
+            "the answer holds a date or a number that Arrow has not (infinity, or a year before 1).",
+            hint="Leave it out, or ask for it as text: CAST(... AS TEXT).",
+        ) from None
+
+
+def numbers_only(column: Any) -> Any:
+    """A column of text in which what is not a finite number is missing."""
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.match_substring_regex(column, "^-?[0-9]"), column, None)
+
+
+def read_typed(block: bytearray, schema: Any) -> Any:
+    """Lines of CSV as a table of the given types. Names do not matter here: two columns may have the same."""
+    from pyarrow import csv
+
+    names = [str(number) for number in range(len(schema))]
+    table = csv.read_csv(
+        arrow().BufferReader(block),
+        csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=dict(zip(names, schema.types, strict=True)), null_values=[""], true_values=["t"],
+            false_values=["f"], strings_can_be_null=True, quoted_strings_can_be_null=False,
+        ),
+    )  # fmt: skip
+    return arrow().table(table.columns, schema=schema)
 
 
 def connect(url: str) -> Any:

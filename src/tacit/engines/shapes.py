@@ -504,3 +504,145 @@ def attached_name(table: exp.Table, names: Iterable[str]) -> str:
     if table.this.args.get("quoted"):
         return name
     return next((known for known in names if known.lower() == name.lower()), name)
+
+
+def as_read(one: exp.Expr, how: str, dialect: str) -> exp.Expr:
+    """A column read as `how` says, which is the engine's own SQL with `{c}` for the column.
+
+    >>> as_read(column("id", "t"), "CAST({c} AS TEXT)", "postgres").sql()
+    'CAST("t"."id" AS TEXT)'
+    """
+    return one if how == "{c}" else parse_one(how.format(c=one.sql(dialect=dialect)), dialect=dialect)
+
+
+def stored_rows(
+    table: str,
+    outputs: Mapping[str, exp.Expr],
+    *,
+    labels: Mapping[str, tuple[exp.Select, exp.Expr]] | None = None,
+    over: Mapping[str, exp.Expr] | None = None,
+    where: exp.Expr | None = None,
+) -> exp.Select:
+    """Expressions over the columns of a table as the engine itself has them, not as other shapes read them.
+
+    What a user's own SQL says is meant for these columns, here those of `t`. `labels` are relations to join with, by alias: each
+    with the expression that is to equal its column v0; a row without a partner stays. With `over`, `t` has only the distinct
+    combinations of some expressions, by the names of the columns that they stand for.
+
+    >>> stored_rows("s.people", {"b0": bits([column("age", "t").eq(literal(28))])}).sql()
+    'SELECT CAST(0 AS BIGINT) + CASE WHEN "t"."age" = 28 THEN 1 ELSE 0 END AS b0 FROM "s"."people" AS t'
+    """
+    parts = [exp.to_identifier(part, quoted=True) for part in table.split(".")[-2:]]
+    # No exp.Table: that is what engines look for when they put the reading of a table in its place.
+    name = exp.Dot(this=parts[0], expression=parts[1]) if len(parts) > 1 else parts[0]
+    source: exp.Expr = exp.alias_(name, "t")
+    if over:
+        inner = exp.select(*(exp.alias_(one, alias, quoted=True) for alias, one in over.items())).from_(source, copy=False)
+        source = inner.distinct(copy=False).subquery("t", copy=False)
+    # Expressions can be thousands of conditions: what is built from them is copied once, when it is written out.
+    query = exp.select(*(exp.alias_(one, alias, copy=False) for alias, one in outputs.items()), copy=False).from_(source, copy=False)
+    for alias, (relation, value) in (labels or {}).items():
+        same = value.eq(exp.column("v0", table=alias))
+        query = query.join(relation.subquery(alias), on=same, join_type="left", copy=False)
+    return query if where is None else query.where(where, copy=False)
+
+
+def bits(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """Which of up to 60 conditions are true of a row, in one integer, the first in the lowest bit."""
+    total: exp.Expr = exp.cast(exp.Literal.number(0), "BIGINT")
+    for place, condition in enumerate(conditions):
+        true = exp.If(this=condition, true=exp.Literal.number(1 << place))
+        total = exp.Add(this=total, expression=exp.Case(ifs=[true], default=exp.Literal.number(0)))
+    return total
+
+
+def text_where(condition: exp.Expr, shown: exp.Expr, collation: str | None = None) -> exp.Expr:
+    """What a row shows where a condition is true of it, as text that is the same only if it is written the same; else NULL.
+
+    >>> text_where(column("age", "t").eq(literal(28)), column("zip", "t"), "C").sql()
+    'CASE WHEN "t"."age" = 28 THEN CAST("t"."zip" AS TEXT) COLLATE "C" END'
+    """
+    text: exp.Expr = exp.cast(shown, "TEXT")
+    if collation is not None:
+        text = exp.Collate(this=text, expression=exp.to_identifier(collation, quoted=True))
+    return exp.Case().when(condition, text)
+
+
+def tallied(query: exp.Select, outputs: Sequence[str], limit: int | None = None) -> exp.Select:
+    """How often each combination of columns occurs in a query, in no order; at most `limit` of them.
+
+    >>> tallied(columns_of("t", ["zip"]), ["zip"]).sql()
+    'SELECT "zip", COUNT(*) AS n FROM (SELECT "zip" FROM "t") AS c GROUP BY "zip"'
+    """
+    found = (
+        exp.select(*(column(name) for name in outputs), exp.alias_(exp.Count(this=exp.Star()), "n"))
+        .from_(query.subquery("c", copy=False), copy=False)
+        .group_by(*(column(name) for name in outputs), copy=False)
+    )
+    return found if limit is None else found.limit(limit, copy=False)
+
+
+def ordered(
+    query: exp.Select,
+    outputs: Sequence[str],
+    *,
+    equal: Mapping[str, Any] | None = None,
+    by: Sequence[str],
+    collations: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> exp.Select:
+    """The rows of a query that have the given values, sorted; the first `limit` of them."""
+    conditions = [
+        column(name).is_(exp.null()) if value is None else column(name).eq(literal(value))
+        for name, value in (equal or {}).items()
+    ]
+    found = (
+        exp.select(*(column(name) for name in outputs))
+        .from_(query.subquery("c", copy=False), copy=False)
+        .where(*conditions, copy=False)
+        .order_by(*order_by(by, collations or {}), copy=False)
+    )
+    return found if limit is None else found.limit(limit, copy=False)
+
+
+def coded_sums(
+    table: str,
+    sizes: Mapping[str, int],
+    *,
+    keys: Sequence[Sequence[str]],
+    amount: str | None = None,
+    between: tuple[int, int] | None = None,
+    collations: Mapping[str, str] | None = None,
+) -> exp.Select:
+    """Add up a column of whole numbers by combination, packed as in `coded_counts`; without one, count rows.
+
+    With `between`, only combinations whose first integer is from the one number to the other.
+    """
+    outputs = [f"k{i}" for i in range(len(keys))]
+    rows = coded_rows(table, sizes, keys=keys, carried=[amount] if amount else [], collations=collations)
+    many: exp.Expr = exp.Count(this=exp.Star())
+    if amount:
+        # Row by row first: DuckDB adds up BIGINT in wider integers, PostgreSQL in decimals.
+        many = exp.cast(exp.Sum(this=exp.cast(exp.column("c0"), "BIGINT")), "BIGINT")
+    query = exp.select(*(exp.column(name) for name in outputs), exp.alias_(many, "n")).from_(rows.subquery("c", copy=False), copy=False)
+    if between is not None:
+        low, high = (exp.Literal.number(number) for number in between)
+        query = query.where(exp.Between(this=exp.column("k0"), low=low, high=high), copy=False)
+    names = [exp.column(name) for name in outputs]
+    return query.group_by(*names, copy=False).order_by(*(name.copy() for name in names), copy=False)
+
+
+def amount_faults(table: str, name: str, most: int, *, whole: bool) -> exp.Select:
+    """How many rows have in a column of numbers: none, a negative one, one above `most`, one that is not whole (unless all are).
+
+    >>> amount_faults("t", "jobs", 9, whole=True).sql()
+    'SELECT COUNT(*) - COUNT("jobs") AS f0, COUNT(CASE WHEN "jobs" < 0 THEN 1 END) AS f1, COUNT(CASE WHEN "jobs" > 9 THEN 1 END) AS f2, 0 AS f3 FROM "t"'
+    """
+    one = column(name)
+    faults: list[exp.Expr] = [
+        exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=one)),
+        count_where(exp.LT(this=one.copy(), expression=exp.Literal.number(0))),
+        count_where(exp.GT(this=one.copy(), expression=exp.Literal.number(most))),
+        exp.Literal.number(0) if whole else count_where(exp.NEQ(this=one.copy(), expression=exp.Floor(this=one.copy()))),
+    ]
+    return exp.select(*(exp.alias_(fault, f"f{i}") for i, fault in enumerate(faults))).from_(table_of(table))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import logging
 import os
 import re
 import secrets
 import socket
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engines import output, shapes
 from tacit.engines.attach import PARQUET, find_file, ragged_line, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
+from tacit.engines.streams import BATCH_ROWS, Stopped, Stream, arrow
 from tacit.errors import DataError, EngineError, Mark, MissingExtra, did_you_mean
 from tacit.files import csv_shape, not_utf8
 
@@ -131,10 +134,30 @@ class Spark(Engine):
             self._views.remove(name)
             self.session.catalog.dropTempView(name)
 
+    def map_groups(
+        self, name: str, query: exp.Expression, by: str, work: Callable[[Iterator[Any]], Iterator[Any]], columns: Mapping[str, str]
+    ) -> None:
+        """Have every partition of a query's rows worked on where it is, and make what comes of it reachable under a name.
+
+        Rows that are equal in the column `by` are in one partition and follow each other. `work` takes and gives Arrow's record
+        batches. What it gives is kept: it is never worked out a second time, and where Spark loses it, reading it is an error.
+        """
+        with self._job(), explaining_work():
+            frame = self._frame(query).repartition(by).sortWithinPartitions(by)
+            self._view(name, frame.mapInArrow(work, schema(columns)).localCheckpoint())
+
     def explain(self, query: exp.Expression) -> None:
         """Have Spark resolve a query without running it."""
         with explaining():
             self._frame(query)
+
+    def lock(self, *, seconds: float | None = None) -> None:
+        """Times mean the same whoever asks. Spark has no way to close itself further: what may run is up to who renders the queries."""
+        self.session.conf.set("spark.sql.session.timeZone", "UTC")
+
+    def stream(self, sql: str) -> Stream:
+        """A query, whose rows come one partition after the other."""
+        return SparkStream(sql, self.session)
 
     def close(self) -> None:
         """Stop the session if it was made here; forget what was attached."""
@@ -271,6 +294,57 @@ class Spark(Engine):
             raise wrong_type(shown) from None
 
 
+class SparkStream(Stream):
+    """A query of Spark. It must be read by the thread that began it: Spark knows its jobs by their thread."""
+
+    def __init__(self, sql: str, session: Any) -> None:
+        arrow()
+        self._sql = sql
+        self._session = session
+        self._tag = f"tacit-{secrets.token_hex(8)}"
+        self._stopped = False
+        self._rows: Any = iter(())
+
+    def begin(self) -> None:
+        """Have Spark resolve the query."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        self._session.addTag(self._tag)
+        with self._explaining():
+            frame = self._session.sql(self._sql)
+            self.schema = to_arrow_schema(frame.schema)
+            self._rows = frame.toLocalIterator(prefetchPartitions=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._explaining():
+            while rows := list(itertools.islice(self._rows, BATCH_ROWS)):
+                columns = [arrow().array(column, one.type) for column, one in zip(zip(*rows, strict=True), self.schema, strict=True)]
+                yield arrow().record_batch(columns, schema=self.schema)
+
+    def stop(self) -> None:
+        """Interrupt the jobs of this query."""
+        self._stopped = True
+        self._session.interruptTag(self._tag)
+
+    def close(self) -> None:
+        """End the query."""
+        self._session.interruptTag(self._tag)
+        self._session.removeTag(self._tag)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Spark's errors as ours."""
+        try:
+            if self._stopped:
+                raise Stopped
+            with explaining():
+                yield
+        except EngineError:
+            if self._stopped:
+                raise Stopped from None
+            raise
+
+
 def schema(types: Mapping[str, str]) -> str:
     """Columns as Spark's readers take them.
 
@@ -305,6 +379,8 @@ def start_session(master: str | None) -> Any:
 
     be_quiet()
     chosen = settings(master)
+    if chosen.get("spark.master", "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark's workers run whatever python3 is
     if not answers(chosen.get("spark.master", "")):
         raise EngineError("Spark's master does not answer.", hint=NO_MASTER)
     conf = SparkConf().setAppName("tacit").setAll(list(chosen.items()))
@@ -385,6 +461,34 @@ def explaining() -> Iterator[None]:
         yield
     except (PySparkException, java_error) as error:
         raise EngineError(f"Spark could not answer: {first_sentence(str(error))}") from None
+
+
+@contextmanager
+def explaining_work() -> Iterator[None]:
+    """Errors of work that Spark's Python processes do, as ours."""
+    from pyspark.errors import PythonException
+
+    with explaining():
+        try:
+            yield
+        except PythonException as error:
+            raise work_failed(str(error)) from None
+
+
+def work_failed(said: str) -> EngineError:
+    """What went wrong in Spark's Python processes, from the last line that they print.
+
+    >>> print(work_failed("An exception was thrown:\\nTraceback:\\n  File\\ntacit.errors.ParameterError: no draw is good.\\n\\tat java"))
+    Spark's Python could not draw: no draw is good.
+    """
+    found = [line for line in said.splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
+    kind, _, words = (found or ["Error: no reason given"])[-1].partition(": ")
+    if kind == "ModuleNotFoundError":
+        return EngineError(
+            f"Spark's Python has not all that Tacit needs: {words[0].lower()}{words[1:]}.",
+            hint="Install tacit[spark,synthesis] for the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it.",
+        )
+    return EngineError(f"Spark's Python could not draw: {words}")
 
 
 def first_sentence(text: str) -> str:

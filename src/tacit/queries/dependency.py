@@ -6,7 +6,7 @@ variables that stand only on the right are existential. A disjunction on the lef
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tacit.queries.query import Atom, Comparison, Term, Variable
@@ -88,3 +88,16 @@ class Dependency:
     def __str__(self) -> str:
         body = ", ".join(map(str, (*self.atoms, *self.comparisons))) or "true"
         return f"{body} -> {' | '.join(map(str, self.alternatives)) or 'false'}"
+
+
+def joined(groups: Iterable[Collection[str]]) -> tuple[frozenset[str], ...]:
+    """Groups of relations, those that share one made one.
+
+    >>> [sorted(one) for one in joined([{"R", "S"}, {"T"}, {"S", "U"}])]
+    [['T'], ['R', 'S', 'U']]
+    """
+    found: list[frozenset[str]] = []
+    for group in groups:
+        apart = [one for one in found if one.isdisjoint(group)]
+        found = [*apart, frozenset(group).union(*(one for one in found if one not in apart))]
+    return tuple(found)

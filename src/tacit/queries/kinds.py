@@ -19,6 +19,7 @@ FAMILIES: Mapping[str, str] = {
 ENGINE = "engine"  # the kind of a column whose values only the database compares
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
 BOOLEANS = {"true": True, "false": False, "t": True, "f": False}
 
 
@@ -76,9 +77,15 @@ def day(written: str) -> dt.date | None:
 
 
 def moment(written: str) -> dt.datetime | None:
-    """The moment that a text names, if it names one without a time zone."""
+    """The moment that a text names, if it names one without a time zone, and as finely as databases keep it.
+
+    >>> moment("2020-01-01 10:00:00.5"), moment("2020-01-01 10:00:00.0000019"), moment("20200101T10")
+    (datetime.datetime(2020, 1, 1, 10, 0, 0, 500000), None, None)
+    """
     if (at := day(written)) is not None:
         return dt.datetime(at.year, at.month, at.day)
+    if not MOMENT.fullmatch(written.strip()):
+        return None  # databases round, cut or read it in other ways
     try:
         found = dt.datetime.fromisoformat(written.strip())
     except ValueError:

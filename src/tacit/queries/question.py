@@ -14,15 +14,15 @@ from tacit.queries.reading import Reading
 class QueryQuestion:
     """What a definition needs to judge views against a secret. No rows are needed.
 
-    `dialect` is the SQL that the texts are written in, `constraints` are those that everybody knows besides
-    keys, domains and NOT NULL. `others` are views that the texts may name.
+    `dialect` is the SQL that the texts are written in. `tied` are groups of relations whose rows depend on each other by
+    constraints and foreign keys that everybody knows. `others` are views that the texts may name.
     """
 
     secret: Reading
     views: tuple[Reading, ...]
     relations: Relations
     dialect: str = "duckdb"
-    constraints: tuple[str, ...] = ()
+    tied: tuple[frozenset[str], ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[str, ...] = ()
     others: Mapping[str, str] = field(default_factory=dict)

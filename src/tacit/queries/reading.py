@@ -56,7 +56,11 @@ class Approximation:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A query as read. `exact` is the query itself where it is a union of conjunctive queries, else None."""
+    """A query as read. `exact` is the query itself where it is a union of conjunctive queries, else None.
+
+    `converts`: the database may convert a value to compare it, in a part that need not matter to the answer. Conversions can fail.
+    `sorted_by` is what the rows are sorted by where that says more than they do: an answer is a bag, and its order is not judged.
+    """
 
     name: str
     text: str
@@ -65,6 +69,8 @@ class Reading:
     supports: tuple[Query, ...]
     exact: Query | None = None
     approximations: tuple[Approximation, ...] = ()
+    converts: bool = False
+    sorted_by: str | None = None
 
     @property
     def enclosed(self) -> Query:

@@ -42,10 +42,11 @@ class TooManyBodies(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the result: its name and, where it is known, its type."""
+    """A column of the result: its name and, where it is known, its type. Not `named`: databases call it what they like."""
 
     name: str
     kind: str | None = None
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

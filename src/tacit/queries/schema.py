@@ -35,6 +35,11 @@ def relations_of(
     return {name: _relation(table, columns.get(name, {}), nullable.get(name)) for name, table in tables.items()}
 
 
+def foreign(tables: Mapping[str, Table]) -> list[set[str]]:
+    """The pairs of tables that foreign keys tie together."""
+    return [{table.name, one.table} for table in tables.values() for one in table.foreign_keys]
+
+
 def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] | None) -> Relation:
     names = _columns(table, found)
     _check_names(table, names)

@@ -7,7 +7,7 @@ passed over in silence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -21,11 +21,13 @@ from tacit.queries.reading import Approximation, Reading, Text
 from tacit.queries.rows import Algebra, Column, Rows, TooManyBodies
 from tacit.queries.sql_expressions import Expressions, Notes, Value, is_limited, only
 from tacit.queries.sql_from import table_name
+from tacit.queries.sql_order import hidden_order
 from tacit.queries.sql_parse import Explain, explained_by, parsed
 from tacit.queries.sql_scope import Scope, shown, start_of
 from tacit.queries.sql_supports import conjunctive, supports
 from tacit.queries.truth import Dependence, Formula
 
+VALUES_NAMES = {"duckdb": ("col", 0), "postgres": ("column", 1), "spark": ("col", 1)}  # what the columns of VALUES are called
 DEFAULT_SCHEMAS = ("", "main", "public", "default")
 
 
@@ -41,7 +43,17 @@ def read_sql(
 ) -> Reading:
     """Read a SELECT; see `tacit.queries.read.read`."""
     source = Text(text, file or name)
-    tree = parsed(source, dialect, explain)
+    reading = read_tree(parsed(source, dialect, explain), source, relations, name=name, dialect=dialect, views=views)
+    if explain is not None:
+        explained_by(explain, source)
+    return reading
+
+
+def read_tree(
+    tree: exp.Expr, source: Text, relations: Relations, *, name: str, dialect: str, views: Mapping[str, str] | None = None
+) -> Reading:
+    """Read a query that is parsed already; errors speak of places in `source`."""
+    check_case(tree, relations, dialect, source)
     reader = Reader(relations, dialect, source, views or {})
     try:
         rows = reader.query(tree, Scope(source), True, False)
@@ -50,9 +62,38 @@ def read_sql(
             "this query is nested too deeply, or falls apart into too many conjunctive queries.",
             code="too-large", hint="Split it into several views.", mark=source.mark(0),
         ) from None  # fmt: skip
-    if explain is not None:
-        explained_by(explain, source)
-    return _reading(reader, rows, tree, source, name)
+    by = hidden_order(tree)
+    return replace(_reading(reader, rows, tree, source, name), sorted_by=None if by is None else " ".join(shown(by, dialect).split()))
+
+
+def check_case(tree: exp.Expr, relations: Relations, dialect: str, source: Text) -> None:
+    """Refuse names that only the case of letters tells apart, where the database does so: which one is meant must not depend on it.
+
+    PostgreSQL tells them apart in quotes, DuckDB beyond a to z.
+    """
+    if dialect == "spark":
+        return
+    seen: dict[str, str] = {}
+    tables = {one.name.lower() for one in tree.find_all(exp.Table)}
+    columns = [column for name, one in relations.items() if name.rpartition(".")[2].lower() in tables for column in one.columns]
+    written = [(_spelled(one.name, one.quoted, dialect), one) for one in tree.find_all(exp.Identifier) if not isinstance(one.parent, exp.Table) or one.arg_key != "this"]
+    used = {spelled.lower() for spelled, _ in written}
+    for column in columns:
+        if column.lower() in used:
+            seen.setdefault(column.lower(), _spelled(column, True, dialect))
+    for spelled, node in written:
+        if (other := seen.setdefault(spelled.lower(), spelled)) != spelled:
+            raise QueryError(
+                f"{spelled!r} and {other!r} differ only in case.", code="ambiguous-column",
+                hint="Write the name as the database has it, in quotes where it has capital letters, or choose another.", mark=source.mark(start_of(node)),
+            )  # fmt: skip
+
+
+def _spelled(name: str, quoted: bool, dialect: str) -> str:
+    """A name as the database compares it."""
+    if dialect == "postgres" and quoted:
+        return name
+    return "".join(one.lower() if one.isascii() else one for one in name)
 
 
 def _reading(reader: Reader, rows: Rows, tree: exp.Expr, source: Text, name: str) -> Reading:
@@ -63,13 +104,13 @@ def _reading(reader: Reader, rows: Rows, tree: exp.Expr, source: Text, name: str
         bag = rows.bags and not (as_set and rows.distinct)
         parts = tuple(conjunctive(body) for body in rows.bodies)
         exact = Query(name, parts if bag else tuple(dict.fromkeys(parts)), bag)
-        return Reading(name, source.text, "sql", columns, (exact,), exact)
+        return Reading(name, source.text, "sql", columns, (exact,), exact, converts=reader.notes.converts)
     notes = list(dict.fromkeys(reader.notes.found))
     if rows.sets or not notes:
         line, column = source.place(start_of(tree) or 0)
         whole = Approximation("counts", shown(tree, reader.dialect), APPROXIMATED["counts"], line, column)
         notes = notes + (list(dict.fromkeys(reader.notes.counts)) or [whole])
-    return Reading(name, source.text, "sql", columns, supports(name, rows.bodies), None, tuple(notes))
+    return Reading(name, source.text, "sql", columns, supports(name, rows.bodies), None, tuple(notes), reader.notes.converts)
 
 
 def _is_set(tree: exp.Expr) -> bool:
@@ -194,7 +235,9 @@ class Reader:
         if len(given) > len(rows.columns):
             raise self.refuse("arity", node, f"{alias.name} has {len(rows.columns)} columns and {len(given)} names")
         names = given + [column.name for column in rows.columns[len(given) :]]
-        columns = tuple(Column(name, column.kind) for name, column in zip(names, rows.columns, strict=True))
+        columns = tuple(
+            Column(name, column.kind, column.named or at < len(given)) for at, (name, column) in enumerate(zip(names, rows.columns, strict=True))
+        )
         return Rows(columns, rows.bodies, rows.sets, rows.bags, rows.distinct)
 
     def table(self, node: exp.Table, bag: bool) -> Rows:
@@ -232,7 +275,8 @@ class Reader:
         lines = [[expressions.value(one) for one in _cells(row)] for row in node.expressions]
         if len({len(line) for line in lines}) != 1:
             raise self.refuse("arity", node, "the rows of VALUES differ in length")
-        columns = [Column(f"col{at}", _common_kind([line[at] for line in lines])) for at in range(len(lines[0]))]
+        word, first = VALUES_NAMES[self.dialect]
+        columns = [Column(f"{word}{at + first}", _common_kind([line[at] for line in lines])) for at in range(len(lines[0]))]
         for at in range(len(columns)):
             if len({line[at].family for line in lines} - {None}) > 1:
                 expressions.note("implicit-cast", node)
@@ -299,12 +343,15 @@ class Reader:
         columns = []
         for at, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
             kinds = [family(column.kind) for column in (one, other)]
-            if None not in kinds and kinds[0] != kinds[1]:
+            decimal = "decimal" in (one.kind, other.kind)
+            self.notes.converts |= decimal and self.dialect != "postgres"  # one side is brought to the digits of the other
+            # PostgreSQL keeps the digits of one of two equal numbers: 1.0 or 1.00.
+            if (None not in kinds and kinds[0] != kinds[1]) or (decimal and self.dialect == "postgres"):
                 self.expressions(Scope(self.text)).note("implicit-cast", node)
                 left, right = _blanked(left, at), _blanked(right, at)
-                columns.append(Column(one.name))
+                columns.append(Column(one.name, None, one.named))
             else:
-                columns.append(Column(one.name, one.kind or other.kind))
+                columns.append(Column(one.name, one.kind or other.kind, one.named))
         return left, right, tuple(columns)
 
     def _check_order(self, order: exp.Expr, expressions: Expressions) -> None:

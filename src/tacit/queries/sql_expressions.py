@@ -29,6 +29,8 @@ COMPARISONS: dict[type[exp.Expr], tuple[Operator, bool]] = {
 CONSTANT_KINDS = {"number": "decimal", "text": "text", "date": "date", "timestamp": "timestamp", "boolean": "boolean"}
 WORDS = {"number": "a number", "text": "text", "date": "a date", "timestamp": "a timestamp", "boolean": "true or false"}
 TOO_LARGE = 10**30
+EXACT_DIGITS = 18
+SHORT = 10**9  # what fits beside the digits of every decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Notes:
     def __init__(self) -> None:
         self.found: list[Approximation] = []
         self.counts: list[Approximation] = []
+        self.converts = False  # somewhere, whether or not it matters to what is read
 
 
 class Expressions:
@@ -87,7 +90,8 @@ class Expressions:
             return self._column(node)
         constant = self.constant(node)
         if constant is not None:
-            return Value(constant, CONSTANT_KINDS.get(family_of(constant.value) or ""))
+            whole = isinstance(constant.value, int) and not isinstance(constant.value, bool)
+            return Value(constant, "integer" if whole else CONSTANT_KINDS.get(family_of(constant.value) or ""))
         return self.unread(node)
 
     def _column(self, node: exp.Column) -> Value:
@@ -106,7 +110,7 @@ class Expressions:
         if isinstance(node, exp.Paren) and only(node, "this"):
             return self.constant(node.this)
         if isinstance(node, exp.Literal):
-            return Constant(node.this if node.is_string else number(node.this)) if _written(node) else None
+            return Constant(node.this if node.is_string else number(node.this)) if _written(node) and self._is_exact(node) else None
         if isinstance(node, exp.Boolean):
             return Constant(bool(node.this))
         if isinstance(node, exp.Null):
@@ -117,6 +121,12 @@ class Expressions:
         if isinstance(node, exp.Add | exp.Sub | exp.Mul):
             return self._sum(node)
         return self._cast(node) if isinstance(node, exp.Cast) else None
+
+    def _is_exact(self, node: exp.Literal) -> bool:
+        """Is a number what it is written as? But for PostgreSQL databases round what has an exponent or very many digits."""
+        if node.is_string or self.dialect == "postgres":
+            return True
+        return "e" not in node.this.lower() and sum(one.isdigit() for one in node.this) <= EXACT_DIGITS
 
     def _sum(self, node: exp.Binary) -> Constant | None:
         """Arithmetic on whole numbers that are written down: 1999 + 1."""
@@ -150,13 +160,22 @@ class Expressions:
         while isinstance(node, exp.Paren):
             node = node.this
         self.note(code or code_of(node), node)
-        return Value(OPAQUE, None, self.looked_at(node))
+        return Value(OPAQUE, self._kind_of(node), self.looked_at(node))
+
+    def _kind_of(self, node: exp.Expr) -> str | None:
+        """The type of what is left to the engine, where it is plain."""
+        if isinstance(node, exp.Count):
+            return "integer"
+        if isinstance(node, exp.Min | exp.Max) and isinstance(node.this, exp.Column) and not node.expressions:
+            return self.scope.find(node.this).kind
+        return None
 
     def note(self, code: str, node: exp.Expr, *, counts: bool = False) -> None:
         """Keep a fragment that is not read exactly."""
         line, column = self.scope.text.place(start_of(node) or 0)
         fragment = shown(node, self.dialect)
         found = Approximation(code, fragment, APPROXIMATED[code], line, column)
+        self.notes.converts |= code == "implicit-cast"
         (self.notes.counts if counts else self.notes.found).append(found)
 
     def looked_at(self, node: exp.Expr) -> tuple[Dependence, ...]:
@@ -285,7 +304,9 @@ class Expressions:
     def pair(self, node: exp.Expr, left: Value, right: Value, *, ordered: bool = False) -> tuple[Term, Term] | None:
         """Two values brought to one kind; None where only the engine can compare them."""
         if isinstance(left.entry, Opaque) or isinstance(right.entry, Opaque):
+            self.notes.converts |= left.family is None or left.family != right.family
             return None
+        self.notes.converts |= self._may_convert(left, right) or self._may_convert(right, left)
         one, other = self._fit(node, left, right), self._fit(node, right, left)
         if one is None or other is None:
             self.note("implicit-cast", node)
@@ -295,6 +316,20 @@ class Expressions:
             self.note("collation", node)
             return None
         return one, other
+
+    def _may_convert(self, value: Value, beside: Value) -> bool:
+        """Could the database fail to bring the one to the type of the other, although the comparison itself is plain?
+
+        A quoted number may not fit the column. Decimals have up to 38 digits (not in PostgreSQL): a column that is brought to
+        the digits of the other side may not fit either.
+        """
+        if value.family == "text" and beside.family == "number":
+            return True
+        if self.dialect == "postgres" or value.family != "number" or beside.family != "number":
+            return False
+        if isinstance(value.entry, Constant):
+            return not isinstance(value.entry.value, int) or (abs(value.entry.value) >= SHORT and beside.kind == "decimal")
+        return "decimal" in (value.kind, beside.kind) and not isinstance(beside.entry, Constant)
 
     def _fit(self, node: exp.Expr, value: Value, beside: Value) -> Term | None:
         """A value as it is compared with the one beside it."""

@@ -116,7 +116,7 @@ class FromReader:
         return group
 
     def _shown(self, group: Group) -> Rows:
-        columns = [Column(name.name, name.kind) for name in group.visible]
+        columns = [Column(name.name, name.kind, name.named) for name in group.visible]
         return self.algebra.projected(group.rows, group.slots, columns, [name.slot for name in group.visible])
 
     def _table(self, node: exp.Table, before: Group) -> Group:
@@ -143,9 +143,12 @@ class FromReader:
             if len(given) > len(names):
                 raise self.reader.refuse("arity", node, f"{alias.name} has {len(names)} columns and {len(given)} names")
             names[: len(given)] = given
+        else:
+            given = []
         slots = self.algebra.fresh.slots(len(names))
         found = tuple(
-            Name(name, slot, column.kind) for name, slot, column in zip(names, slots, rows.columns, strict=True)
+            Name(name, slot, column.kind, column.named or at < len(given))
+            for at, (name, slot, column) in enumerate(zip(names, slots, rows.columns, strict=True))
         )
         called = node.alias or (table_name(node) if isinstance(node, exp.Table) else "")
         return Group(rows, slots, (Source(called, found),), found)
@@ -164,7 +167,9 @@ class FromReader:
         self._names_differ(left, right)
         pairs = self._pairs(left, right, join, method == "NATURAL")
         both = self._beside(left, right)
-        scope = Scope(self.outer.text, both.sources, both.visible, self._lateral(before))
+        # Only DuckDB looks into what stands before the comma; elsewhere such a name is one of the query around.
+        around = self._lateral(before) if reader.dialect == "duckdb" else self.outer
+        scope = Scope(self.outer.text, both.sources, both.visible, around)
         formula = self._on(join, pairs, scope, kind in ("ANTI",) or side != "")
         matches = reader.filtered(both.rows, both.slots, formula, join, disjoint=self.bag)
         if kind in ("SEMI", "ANTI"):

@@ -18,13 +18,15 @@ Explain = Callable[[str], None]
 DIALECTS = ("duckdb", "postgres", "spark")
 
 
-def parsed(source: Text, dialect: str, explain: Explain | None = None) -> exp.Expr:
-    """The tree of the one query that a text is."""
+def parsed(source: Text, dialect: str, explain: Explain | None = None, *, created: bool = True) -> exp.Expr:
+    """The tree of the one query that a text is; `created`: the query of CREATE VIEW is one too."""
     if dialect not in DIALECTS:
         raise QueryError(f"dialect {dialect!r} is not read.", code="dialect", hint=did_you_mean(dialect, DIALECTS))
     try:
         with _quietly():
-            trees = [tree for tree in sqlglot.parse(source.text, read=dialect) if tree is not None]
+            found = sqlglot.parse(source.text, read=dialect)
+            # A comment behind the last semicolon is no statement.
+            trees = [tree for tree in found if tree is not None and not isinstance(tree, exp.Semicolon)]
     except ParseError as error:
         raise _unparsed(error, source, explain) from None
     except TokenError:
@@ -32,7 +34,9 @@ def parsed(source: Text, dialect: str, explain: Explain | None = None) -> exp.Ex
             "this SQL does not end: a quote or a comment is not closed.",
             code="syntax", hint="Close it.", mark=source.mark(_open_quote(source.text)),
         ) from None  # fmt: skip
-    except (SqlglotError, RecursionError, ValueError, AttributeError, TypeError) as error:
+    except RecursionError:
+        raise QueryError("this SQL is nested too deeply.", code="too-large", hint="Split it into several views.", mark=source.mark(0)) from None
+    except (SqlglotError, ValueError, AttributeError, TypeError) as error:
         raise QueryError(f"this SQL is not read: {error}", code="syntax", mark=source.mark(0)) from None
     if not trees:
         raise QueryError("there is no query here.", code="not-a-query", hint="Write a SELECT.", mark=source.mark(0))
@@ -41,7 +45,7 @@ def parsed(source: Text, dialect: str, explain: Explain | None = None) -> exp.Ex
             f"there are {len(trees)} statements here.",
             code="not-a-query", hint="Write one SELECT.", mark=source.mark(start_of(trees[1])),
         )  # fmt: skip
-    tree = created_query(trees[0])
+    tree = created_query(trees[0]) if created else trees[0]
     if not isinstance(tree, exp.Query | exp.Values):
         raise QueryError(
             f"{tree.key.upper()} is not a query.",

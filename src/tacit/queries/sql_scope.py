@@ -21,6 +21,7 @@ class Name:
     name: str
     slot: Slot
     kind: str | None = None
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ class Scope:
 
     def _find(self, column: exp.Column) -> Name | None:
         found = self.here(column)
+        if found is None and not column.table and any(not one.named for one in self.visible):
+            raise QueryError(
+                f"column {column.name!r} could be one that is computed here and has no name.",
+                code="ambiguous-column", hint="Name what is computed: AS ...", mark=self.text.mark(start_of(column)),
+            )  # fmt: skip
         return found or (self.outer._find(column) if self.outer else None)
 
     def here(self, column: exp.Column) -> Name | None:
@@ -121,10 +127,8 @@ class Scope:
 
 
 def same_name(wanted: str, names: tuple[Name, ...]) -> list[Name]:
-    """The columns of a name, whatever the case of its letters; where case tells two apart, the one as written."""
-    found = [one for one in names if one.name.lower() == wanted.lower()]
-    exact = [one for one in found if one.name == wanted]
-    return exact if len(found) > 1 and len(exact) == 1 else found
+    """The columns of a name, whatever the case of its letters (`check_case` has seen to it that case tells nothing apart)."""
+    return [one for one in names if one.named and one.name.lower() == wanted.lower()]
 
 
 def start_of(node: exp.Expr) -> int | None:

@@ -81,9 +81,10 @@ class SelectReader:
     def _aliases(self) -> dict[str, exp.Expr]:
         return {one.alias.lower(): one.this for one in self.node.expressions if isinstance(one, exp.Alias)}
 
-    def _expressions(self, aggregates: bool = True) -> Expressions:
-        scope = self.scope
-        if not aggregates and self.reader.dialect != "duckdb":  # only DuckDB knows aliases of SELECT in WHERE
+    def _expressions(self, aggregates: bool = True, *, keys: bool = False) -> Expressions:
+        scope, dialect = self.scope, self.reader.dialect
+        # Only DuckDB knows aliases of SELECT in WHERE; PostgreSQL knows them in GROUP BY (`keys`) and ORDER BY alone.
+        if (not aggregates and dialect != "duckdb") or (dialect == "postgres" and not keys):
             scope = replace(scope, aliases={})
         found = self.reader.expressions(scope)
         found.aggregates = aggregates
@@ -175,12 +176,13 @@ class SelectReader:
         return found
 
     def _item(self, node: exp.Expr, at: int) -> tuple[Column, Value]:
-        name = node.alias_or_name or f"col{at}"
+        named = isinstance(node, exp.Alias | exp.Column)
+        name = node.alias_or_name if named else node.sql_name().lower() if isinstance(node, exp.Func) else f"col{at}"
         if isinstance(node, exp.Alias):
             self.reader.allow(node, "this", "alias")
             node = node.this
         value = self._expressions().value(node)
-        return Column(name, value.kind), value
+        return Column(name, value.kind, named), value
 
     def _starred(self, node: exp.Expr, group: Group) -> list[tuple[Column, Value]]:
         names = group.visible
@@ -198,7 +200,7 @@ class SelectReader:
         for one in star.args.get("except_") or []:
             left_out = self._left_out(one, names)
             names = tuple(name for name in names if name not in left_out)
-        return [(Column(name.name, name.kind), Value(name.slot, name.kind)) for name in names]
+        return [(Column(name.name, name.kind, name.named), Value(name.slot, name.kind)) for name in names]
 
     def _left_out(self, node: exp.Expr, names: tuple[Name, ...]) -> list[Name]:
         found = [name for name in names if name.name.lower() == node.name.lower()]
@@ -269,11 +271,11 @@ class SelectReader:
         found = []
         for one in clause.expressions:
             if isinstance(one, exp.Literal) and not one.is_string:
-                if not 1 <= int(one.this) <= len(items):
+                if not one.this.isdecimal() or not 1 <= int(one.this[:9]) <= len(items):
                     raise self.reader.refuse("arity", one, f"GROUP BY {one.this}: there are {len(items)} columns")
                 found.append(items[int(one.this) - 1][1])
             else:
-                found.append(self._expressions().value(one))
+                found.append(self._expressions(keys=isinstance(one, exp.Column)).value(one))
         return found
 
 

@@ -1,0 +1,86 @@
+"""`tacit explain`: how a query was read, and which databases a check leaves possible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tacit.cli.options import as_json, for_audience, plan_option, to_report
+from tacit.cli.printing import chosen, messages, print_json, screen
+
+if TYPE_CHECKING:
+    from tacit.model.verdict import Audience
+
+
+@click.command()
+@click.argument("name", metavar="NAME|QUERY|CHECK")
+@plan_option
+@click.option("--worlds", is_flag=True, help="For a check of view safety: the possible databases and plausible secrets before and after.")
+@click.option("--templates", is_flag=True, help="For a check of view safety: the smallest shapes of the possible databases.")
+@click.option("--sample", type=click.IntRange(1, 1000), metavar="N", help="How many databases to draw where there are too many to list (default: 8).")
+@click.option("--case", type=int, metavar="N", help="Which adversary and value of the secret's parameters (default: the first that is breached).")
+@as_json
+@to_report
+@for_audience
+def explain(
+    name: str, plan: Path, worlds: bool, templates: bool, sample: int | None, case: int | None, as_json: bool, report: Path | None, audience: str | None,
+) -> int:  # fmt: skip
+    """Print how a query was read: its subgoals, its class, and what was not read exactly.
+
+    NAME is a secret or a view of the plan; or give a QUERY over its tables, in quotes. With --worlds or --templates
+    it is a CHECK of view safety: its name, or its kind where there is one such check.
+    """
+    from tacit.plan.load import load_plan
+
+    if worlds or templates:
+        return explain_worlds(load_plan(plan), name, worlds, templates, sample, case, as_json=as_json, report=report, audience=chosen(audience))
+    from tacit.assess import Desk
+    from tacit.errors import InputError
+
+    if sample is not None or case is not None or report is not None:
+        raise InputError("--sample, --case and --report are for possible databases.", hint="Add --worlds, or leave them out.")
+    loaded = load_plan(plan)
+    refuse_check(loaded, name)
+    with Desk(loaded) as desk:
+        found = desk.readings.explained(name)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        click.echo("\n".join(found.lines()))
+    return 0
+
+
+def refuse_check(plan: Any, name: str) -> None:
+    """A check is no query: say how it is explained."""
+    from tacit.definitions.registry import OF_WORLDS
+    from tacit.errors import InputError
+
+    is_check = any(check.kind in OF_WORLDS and name in (check.name, check.kind) for check in plan.checks)
+    if is_check and name not in (*plan.secrets, *plan.releases):
+        raise InputError(f"{name!r} is a check.", hint=f"Ask: tacit explain {name} --worlds, or --templates.")
+
+
+def explain_worlds(
+    plan: Any, name: str, worlds: bool, templates: bool, sample: int | None, case: int | None, *, as_json: bool, report: Path | None, audience: Audience,
+) -> int:  # fmt: skip
+    """Print the possible worlds of a check, before and after."""
+    from tacit.explained_worlds import SAMPLE
+    from tacit.explained_worlds import explain_worlds as carry_out
+    from tacit.jobs import Job
+    from tacit.plan.owned import refuse_report
+
+    refuse_report(report, plan)
+    with messages().status("reading the tables") as status:
+        job = Job(lambda text, _: status.update(text))
+        found = carry_out(plan, name, worlds=worlds, with_templates=templates, sample=sample or SAMPLE, case=case, job=job)
+    from tacit.report import explained_worlds
+
+    if as_json:
+        print_json(found.to_json(audience))
+    else:
+        explained_worlds.show(found, screen(), audience)
+    if report is not None:
+        explained_worlds.write_worlds(found, report, audience)
+    return 0

@@ -1,0 +1,67 @@
+"""Options that several commands have, and how their values are read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+to_report = click.option(
+    "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Also write a report to read in a browser."
+)
+plan_option = click.option(
+    "--plan", default="tacit.yaml", type=click.Path(path_type=Path), metavar="FILE", help="The plan (default: tacit.yaml)."
+)
+for_audience = click.option(
+    "--audience",
+    type=click.Choice(["owner", "shared"]),
+    help="owner shows personal values, shared leaves them out (default: owner; shared where CI is set).",
+)
+
+
+def percentage(context: click.Context, parameter: click.Parameter, value: str | None) -> Fraction | None:
+    """A share of the rows, such as 5%."""
+    from tacit.plan.values import UnfitError, share
+
+    if value is None:
+        return None
+    try:
+        return share(value)
+    except UnfitError as error:
+        raise click.BadParameter(f"{error}. {error.hint}") from None
+
+
+def by_column(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Fraction]:
+    """COLUMN=NUMBER, as often as there are columns."""
+    from tacit.model.numbers import exact
+
+    found = {}
+    for one in given:
+        column, mark, number = one.rpartition("=")
+        try:
+            found[column] = exact(number)
+        except ValueError:
+            mark = ""
+        if not mark or not column:
+            raise click.BadParameter(f"{one!r} is no COLUMN=NUMBER, such as age=2.")
+    return found
+
+
+def column_names(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+    """Names of columns, separated by commas."""
+    if given is None:
+        return None
+    found = tuple(name.strip() for name in given.split(",") if name.strip())
+    if not found:
+        raise click.BadParameter("name at least one column, such as age,sex.")
+    return found
+
+
+def levels(given: dict[str, Fraction]) -> dict[str, int]:
+    """Levels are whole numbers."""
+    for column, level in given.items():
+        if level.denominator != 1 or level < 0:
+            raise click.BadParameter(f"{level} is no level of {column}: write 0, 1, 2, ...")
+    return {column: int(level) for column, level in given.items()}

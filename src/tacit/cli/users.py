@@ -1,0 +1,114 @@
+"""`tacit user`: who may ask the gateway, and as which roles; who may open the workbench."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tacit.cli.options import as_json, plan_option
+from tacit.cli.printing import print_json, screen
+
+if TYPE_CHECKING:
+    from tacit.holdings.ledgers import Place
+    from tacit.plan.plan import Plan
+
+
+@click.group()
+def user() -> None:
+    """Who may ask the gateway: people or programs, each with a token and some roles of the plan; and owners, who may open the workbench."""
+
+
+@user.command()
+@click.argument("name")
+@click.option("--role", "roles", multiple=True, metavar="ROLE", help="A role of the plan that they may ask as. Repeatable.")
+@click.option("--owner", is_flag=True, help="They may open the workbench, which shows all data. Needs no role.")
+@plan_option
+@as_json
+def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: bool) -> int:
+    """Let NAME ask the gateway, or open the workbench. Their token is shown once, here; only a hash of it is kept."""
+    from tacit.holdings.ledgers import ledger_of
+    from tacit.ledger.users import Users
+    from tacit.plan.load import load_plan
+
+    if not roles and not owner:
+        raise click.UsageError("Missing option '--role', or '--owner' for those who may open the workbench.")
+    loaded = load_plan(plan)
+    roles = tuple(dict.fromkeys(roles))
+    if roles:
+        refuse_roles(loaded, roles)
+    with ledger_of(loaded, create=True) as ledger:
+        token = Users(ledger).add(name, roles, owner=owner)
+    if as_json:
+        print_json({"name": name, "roles": list(roles), "owner": owner, "token": token})
+    else:
+        from tacit.report import ledger as report
+
+        report.show_token(name, roles, token, screen(), plan, owner=owner)
+    return 0
+
+
+@user.command("list")
+@plan_option
+@as_json
+def list_users(plan: Path, as_json: bool) -> int:
+    """List who may ask the gateway or open the workbench, and whose token was revoked."""
+    from tacit.holdings.ledgers import ledger_of, place_of
+    from tacit.ledger.users import Users
+
+    place = place_of(plan)
+    refuse_without_ledger(place)
+    with ledger_of(place) as ledger:
+        users = Users(ledger).all()
+    if as_json:
+        print_json({"users": [one.to_json() for one in users]})
+    else:
+        from tacit.report import ledger as report
+
+        report.show_users(users, place.roles, screen(), plan)
+    return 0
+
+
+@user.command()
+@click.argument("name")
+@plan_option
+@as_json
+def revoke(name: str, plan: Path, as_json: bool) -> int:
+    """Take NAME's token back. A gateway that runs refuses it at once, and closes the workbench to it."""
+    from tacit.holdings.ledgers import ledger_of, place_of
+    from tacit.ledger.users import Users
+
+    place = place_of(plan)
+    refuse_without_ledger(place)
+    with ledger_of(place) as ledger:
+        users = Users(ledger)
+        again = any(one.name == name and one.revoked for one in users.all())
+        users.revoke(name)
+        revoked = next(one for one in users.all() if one.name == name)
+    if as_json:
+        print_json(revoked.to_json())
+    else:
+        click.echo(f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}.")
+    return 0
+
+
+def refuse_without_ledger(place: Place) -> None:
+    """Raise an error where there are no users because there is no ledger."""
+    from tacit.errors import InputError
+    from tacit.holdings.ledgers import is_begun
+
+    if not is_begun(place):
+        raise InputError(f"there is no ledger {place.ledger} yet, and so no users.", hint="Add one: tacit user add NAME --role ROLE.", mark=place.mark("ledger"))
+
+
+def refuse_roles(plan: Plan, roles: Sequence[str]) -> None:
+    """Raise an error where a role is not in the plan: such a user could ask nothing, and nobody would notice why."""
+    from tacit.errors import PlanError, did_you_mean, raise_all
+
+    if not plan.roles:
+        raise PlanError(f"{plan.file} has no roles.", hint="Add one, for example: roles: {nurses: {default: deny, deny: [a secret], allow: [a view]}}")
+    raise_all(
+        PlanError(f"the plan has no role {role!r}.", hint=did_you_mean(role, plan.roles), mark=plan.mark("roles")) for role in roles if role not in plan.roles
+    )

@@ -1,0 +1,61 @@
+"""Stream: the answer to one query as Arrow's record batches, made while they are read, and stopped from outside."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+from tacit.errors import EngineError, MissingExtra
+
+BATCH_ROWS = 32_768  # a few megabytes of most tables, and enough that a batch costs little beside its rows
+NUMBER = {b"tacit": b"number"}  # marks a column of text that holds numbers: they have more digits than Arrow's have
+
+
+class Stopped(EngineError):
+    """A query that was stopped from outside; nothing is wrong with it."""
+
+    def __init__(self) -> None:
+        super().__init__("the query was stopped.")
+
+
+class Stream(ABC):
+    """The answer to one query: begun, read and closed by one thread; `stop` may come from any.
+
+    Nothing is computed far ahead of what is read. After `close` the engine can take the next query.
+    """
+
+    schema: Any  # pyarrow.Schema, once it has begun
+    writes_csv = False  # whether `csv` can be read instead of the batches, once it has begun
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Have the engine start on it; an EngineError where it cannot, Stopped after `stop`."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]:
+        """The batches, each with at least one row; an EngineError where the engine fails, Stopped after `stop`."""
+
+    def csv(self, most: int) -> Iterator[tuple[bytes | bytearray, int]]:
+        """Lines of CSV without a header as the engine itself writes them, with their number; one part ends after `most` rows."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Have the engine give up at once; safe at any time, also before it began and after it ended.
+
+        Where the engine is between two steps it may not hear it: to be called again until the reading has ended.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the query, also in the middle of its answer."""
+
+
+def arrow() -> Any:
+    """The package pyarrow, or the way to get it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="gateway", purpose="answers as streams") from None
+    return pyarrow

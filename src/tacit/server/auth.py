@@ -1,0 +1,82 @@
+"""Who asks: the user whose token a request carries, and the role they ask in."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from typing import TYPE_CHECKING, Protocol
+
+from tacit.errors import TacitError
+from tacit.server.refusals import Refusal, busy, unauthorized
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.ledger.users import User
+
+MOST_LETTERS = 200
+SCHEME = b"bearer "
+
+
+class Tokens(Protocol):
+    """Where users are looked up; it answers from memory as long as they did not change."""
+
+    def find(self, token: str) -> User | None:
+        """Whose token it is, if anybody's."""
+
+
+class Door:
+    """Lets in whoever has a token. `far`: the users lie in another machine, so nobody else may wait for the answer."""
+
+    def __init__(self, users: Tokens, *, far: bool = False) -> None:
+        self._users = users
+        self._far = far
+
+    async def user(self, authorization: bytes | None) -> User:
+        """The user that the header names; a Refusal in the same words for everybody else."""
+        token = token_of(authorization)
+        if token is None:
+            raise unauthorized()
+        try:
+            found = await asyncio.to_thread(self._users.find, token) if self._far else self._users.find(token)
+        except TacitError:
+            raise busy("users", "the list of users cannot be read; its owner has to look at it.", 10) from None
+        if found is None:
+            raise unauthorized()
+        return found
+
+
+def token_of(authorization: bytes | None) -> str | None:
+    """The token in a header.
+
+    >>> token_of(b"Bearer abc"), token_of(b"Basic abc"), token_of(None)
+    ('abc', None, None)
+    """
+    if authorization is None or len(authorization) > MOST_LETTERS or authorization[: len(SCHEME)].lower() != SCHEME:
+        return None
+    try:
+        return authorization[len(SCHEME) :].decode("ascii").strip()
+    except UnicodeDecodeError:
+        return None
+
+
+def role_of(user: User, named: str | None, roles: Mapping[str, object]) -> str:
+    """The role that a user asks in: the one they name, else their only one.
+
+    A role that the plan no longer has counts as one that the user does not have.
+    """
+    own = [role for role in user.roles if role in roles]
+    if named is not None:
+        if named in own:
+            return named
+        raise Refusal(403, "role", "you do not have this role.", hint="GET /me lists your roles.")
+    if len(own) == 1:
+        return own[0]
+    if not own:
+        raise Refusal(403, "role", "you have no role in this plan.", hint="Ask the owner for one: tacit user add NAME --role ROLE")
+    raise Refusal(400, "role", "you have several roles: say which.", hint=f'Add "role" to the body, one of: {", ".join(own)}.')
+
+
+def same_token(given: str | None, expected: str) -> bool:
+    """Are two tokens the same? It takes as long for a near miss as for any other."""
+    return given is not None and hmac.compare_digest(given.encode(), expected.encode())

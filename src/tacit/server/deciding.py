@@ -1,0 +1,198 @@
+"""Deciding: may a role have the answer of a query? By query, role and policy alone: rows are never looked at.
+
+A query is answered if it says nothing about any denied secret (perfect privacy; dissertation, chapter 2) and, where the
+role's default is deny, if it can be computed from what the role is allowed. Perfect privacy adds up: queries that say nothing one by
+one say nothing together, for one user and for all of them, with any number of keys (conflict graph; see the documentation).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from tacit.definitions.perfect_privacy import PerfectPrivacy
+from tacit.errors import QueryError
+from tacit.queries.canonical import canonical_query
+from tacit.queries.covering import covers
+from tacit.queries.critical import Disclosed, Judge, NotDecided
+from tacit.queries.dependencies import keys_of
+from tacit.queries.query import Query
+from tacit.queries.reading import Reading
+from tacit.queries.rewriting import rewriting
+from tacit.queries.sql import read_tree
+from tacit.server.failing import may_fail
+from tacit.server.ordering import orders_by_result, with_total_order
+from tacit.server.policy import Policy, RolePolicy, scans
+from tacit.server.statement import Statement, statement_of
+from tacit.server.values import Parameters
+
+SECONDS = 4.0  # for one secret
+REMEMBERED = 20_000
+FRESH = 5_000  # decisions after which a judge forgets the constants it saw
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Allowed or not, why, and what runs. `key` is the same for queries that mean the same."""
+
+    allowed: bool
+    code: str
+    message: str
+    hint: str | None = None
+    secret: str | None = None
+    sql: str | None = None
+    columns: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def is_refusal(self) -> bool:
+        """Refused by the policy; otherwise a query that is not allowed is wrong in itself."""
+        return self.code in REFUSALS
+
+
+REFUSALS = frozenset({"discloses", "undecided", "may-fail", "not-granted"})
+Outcome = tuple[str, str, str | None, str | None]  # code, message, hint, secret
+ALLOWED: Outcome = ("allowed", "The query says nothing about what this role must not learn.", None, None)
+
+
+class Decider:
+    """Decides for one policy. Queries that mean the same are judged once."""
+
+    def __init__(self, policy: Policy, *, seconds: float = SECONDS) -> None:
+        self.policy = policy
+        self.definition = PerfectPrivacy(seconds=seconds)
+        self.keys = keys_of(policy.relations)
+        self._judge = Judge(policy.relations)
+        self._judged = 0
+        self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
+
+    def decide(self, role: str, sql: str, parameters: Parameters = ()) -> Decision:
+        """May the role have the answer? Never raises for what somebody wrote, and never looks at rows."""
+        try:
+            statement = statement_of(sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect)
+            reading = self._read(statement)
+            # DuckDB keeps the order of a table. Who may know all of its rows but those that are denied may see it; others could put two answers side by side.
+            scans = self.policy.dialect == "duckdb" and self.policy.roles[role].default == "allow"
+            tree = with_total_order(statement.tree, len(reading.columns), statement.source, scans=scans)
+        except QueryError as error:
+            return Decision(False, error.code, _placed(error), error.hint)
+        except RecursionError:
+            return Decision(False, "too-large", "The query is nested too deeply.", "Split it into several.")
+        except (SqlglotError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            # sqlglot fails in many ways on trees that it made itself. What is not understood is not answered.
+            return Decision(False, "not-read", "This query is not read.", "Write it in another way.")
+        granted = self.policy.roles[role]
+        key = self._key(granted, statement, reading)
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            outcome = self._decided(granted, statement, reading)
+            self._remember(key, outcome)
+        else:
+            self._outcomes.move_to_end(key)
+        code, message, hint, secret = outcome
+        runs = tree.sql(dialect=self.policy.dialect, comments=False) if code == "allowed" else None
+        return Decision(code == "allowed", code, message, hint, secret, runs, reading.columns if runs else (), key)
+
+    def _read(self, statement: Statement) -> Reading:
+        return read_tree(statement.tree, statement.source, self.policy.relations, name="query", dialect=self.policy.dialect)
+
+    # -- what queries that mean the same share -------------------------------------------------------------
+
+    def _key(self, role: RolePolicy, statement: Statement, reading: Reading) -> str:
+        """One name for queries that differ only in names and order; others go by their text."""
+        asks_parts = role.default == "deny"
+        named = [*sorted(statement.named), orders_by_result(statement.tree)] if asks_parts else []
+        fails = self._may_fail(statement, reading)
+        if reading.exact is None or fails is not None:
+            said: Any = statement.tree.sql(dialect=self.policy.dialect, comments=False)
+        else:
+            said = self._canonical(reading.exact)
+        return hashlib.sha256(repr((self.policy.digest, role.name, named, said)).encode()).hexdigest()
+
+    def _canonical(self, query: Query) -> Any:
+        numbering = self._judge.numbering
+        bodies = [body for part in query.parts if (body := numbering.body(part, 0)) is not None]
+        constants = sorted({number for body in bodies for number in body.constants()})
+        # Numbers of constants are the judge's own: what they stand for goes with them.
+        return canonical_query(tuple(bodies), query.bag), [(number, repr(self._judge.symbols.constant(number))) for number in constants]
+
+    def _remember(self, key: str, outcome: Outcome) -> None:
+        self._outcomes[key] = outcome
+        if len(self._outcomes) > REMEMBERED:
+            self._outcomes.popitem(last=False)
+        self._judged += 1
+        if self._judged % FRESH == 0:
+            self._judge = Judge(self.policy.relations)
+
+    # -- deciding ------------------------------------------------------------------------------------------
+
+    def _decided(self, role: RolePolicy, statement: Statement, reading: Reading) -> Outcome:
+        for name, secret in role.denied.items():
+            if (refused := self._says(name, secret, reading)) is not None:
+                return refused
+        part, touched = self._may_fail(statement, reading), self._touched(statement)
+        if part is not None and (refused := self._fails(role, part, touched)) is not None:
+            return refused
+        if role.default == "deny" and not self._granted(role, statement, reading):
+            known = ", ".join(sorted(role.allowed)) or "nothing"
+            return "not-granted", f"Role {role.name} may ask only what follows from {known}.", f"Ask from {known}.", None
+        return ALLOWED
+
+    def _touched(self, statement: Statement) -> list[str]:
+        """The tables that a query reads."""
+        names = {node.name if not node.db else f"{node.db}.{node.name}" for node in statement.tree.find_all(exp.Table)}
+        return sorted(names & set(self.policy.relations))
+
+    def _may_fail(self, statement: Statement, reading: Reading) -> str | None:
+        if computed := self.policy.computed.intersection(self._touched(statement)):
+            return min(computed)
+        return may_fail(statement.tree, converts=reading.converts)
+
+    def _says(self, name: str, secret: Reading, reading: Reading) -> Outcome | None:
+        """The refusal where the query may say something about a secret; None where it says nothing."""
+        found = self.definition.decide(self.policy.question(secret, reading), self._judge).found
+        if isinstance(found, NotDecided):
+            return "undecided", f"That the query says nothing about {name} could not be shown ({found.code}). {found.text}".strip(), None, name
+        if not isinstance(found, Disclosed):
+            return None
+        if secret.is_exact and reading.is_exact:
+            return "discloses", f"The answer would say something about {name}, which this role must not learn.", "Ask about rows that it does not speak of.", name
+        first = (*reading.approximations, *secret.approximations)[0]
+        why = f"Not read exactly: {' '.join(first.fragment.split())} ({first.text})." if reading.approximations else ""
+        return "undecided", f"That the query says nothing about {name} could not be shown. {why}".strip(), "Ask about rows that it does not speak of.", name
+
+    def _fails(self, role: RolePolicy, part: str, touched: Sequence[str]) -> Outcome | None:
+        """The refusal where an expression could fail because of rows that were not judged; None where all rows may be known."""
+        hint = f"Leave {part} out of conditions, or compute it in SELECT over one table."
+        if role.default == "deny" and not set(touched) <= role.tables:
+            return "may-fail", f"{part} can fail, and whether it does may depend on rows that are not in the answer.", hint, None
+        for whole in scans(self.policy, touched):
+            for name, secret in role.denied.items():
+                if self._says(name, secret, whole) is not None:
+                    return "may-fail", f"{part} can fail, and whether it does may say something about {name}.", hint, name
+        return None
+
+    def _granted(self, role: RolePolicy, statement: Statement, reading: Reading) -> bool:
+        """Can the answer be computed from what the role is allowed?"""
+        if set(statement.named) <= set(role.allowed):
+            return True
+        if reading.exact is None or not orders_by_result(statement.tree):
+            return False
+        views = [replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None]
+        if covers(reading.exact, views, self.policy.relations) is not None:
+            return True
+        if reading.exact.bag:
+            return False
+        return rewriting(reading.exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations) is not None
+
+
+def _placed(error: QueryError) -> str:
+    """The message with the line and column that it speaks of."""
+    at = f" (line {error.mark.line}, column {error.mark.column})" if error.mark is not None and error.mark.line and error.mark.column else ""
+    return f"{error.message.rstrip('.')}{at}."

@@ -1,0 +1,259 @@
+"""Answers as JSON, CSV or Arrow: batches in, bytes out, one batch at a time."""
+
+from __future__ import annotations
+
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv, ipc
+
+from tacit.engines.streams import NUMBER
+from tacit.server.refusals import Refusal
+
+JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
+MOST_ACCEPT = 1_000
+NEEDS_ESCAPE = '["\\\\\\x00-\\x1f\\x7f]'
+TRUNCATED = {b"tacit.truncated": b"true"}
+
+
+Piece = bytes | memoryview
+
+
+class Encoder(ABC):
+    """Turns the batches of one answer into bytes. What `start`, `batch` and `end` give, in order, is the whole body."""
+
+    content_type: str
+
+    @abstractmethod
+    def start(self, schema: pa.Schema) -> bytes:
+        """What stands before the first row."""
+
+    @abstractmethod
+    def batch(self, batch: pa.RecordBatch) -> Piece:
+        """Some rows."""
+
+    @abstractmethod
+    def end(self, truncated: bool) -> bytes:
+        """What stands after the last row."""
+
+
+class JsonEncoder(Encoder):
+    """`{"columns": [{"name", "type"}], "rows": [[...]], "truncated": false}`; numbers keep all their digits."""
+
+    content_type = JSON
+
+    def start(self, schema: pa.Schema) -> bytes:
+        """Names and types of the columns."""
+        self._marked = [is_number(field) for field in schema]
+        self._some = False
+        columns = [{"name": field.name, "type": kind_of(field)} for field in schema]
+        return b'{"columns": ' + json.dumps(columns, ensure_ascii=False).encode() + b', "rows": ['
+
+    def batch(self, batch: pa.RecordBatch) -> bytes:
+        """Rows as arrays."""
+        cells = [json_texts(column, marked) for column, marked in zip(batch.columns, self._marked, strict=True)]
+        lines = pc.binary_join_element_wise(*cells, ",") if cells else pa.array([""] * batch.num_rows)
+        whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "],[")
+        text: bytes = (b",[" if self._some else b"[") + whole[0].as_buffer().to_pybytes() + b"]"
+        self._some = True
+        return text
+
+    def end(self, truncated: bool) -> bytes:
+        """Whether rows were left out."""
+        return b'], "truncated": ' + (b"true" if truncated else b"false") + b"}"
+
+
+class CsvEncoder(Encoder):
+    """CSV with a header. Text is in quotes, a missing value is nothing at all."""
+
+    content_type = CSV + "; charset=utf-8; header=present"
+
+    def start(self, schema: pa.Schema) -> bytes:
+        """The line with the names."""
+        return ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
+
+    def batch(self, batch: pa.RecordBatch) -> bytes:
+        """Rows as lines."""
+        plain = pa.record_batch([csv_column(column) for column in batch.columns], names=list(map(str, range(batch.num_columns))))
+        sink = io.BytesIO()
+        csv.write_csv(plain, sink, csv.WriteOptions(include_header=False, batch_size=max(1, batch.num_rows)))
+        return sink.getvalue()
+
+    def end(self, truncated: bool) -> bytes:
+        """Nothing: CSV has no place for it."""
+        return b""
+
+
+class ArrowEncoder(Encoder):
+    """Arrow's stream format. Where rows were left out the last batch is empty and says so in its metadata."""
+
+    content_type = ARROW
+
+    def start(self, schema: pa.Schema) -> bytes:
+        """The schema. Numbers of which no digits were declared are doubles, words from a list are text."""
+        self._schema = pa.schema([pa.field(field.name, arrow_type(field)) for field in schema])
+        return bytes(self._schema.serialize())
+
+    def batch(self, batch: pa.RecordBatch) -> Piece:
+        """Rows as a record batch, copied once and no more."""
+        if not batch.schema.equals(self._schema):
+            columns = [plain(column).cast(field.type) for column, field in zip(batch.columns, self._schema, strict=True)]
+            batch = pa.record_batch(columns, schema=self._schema)
+        return memoryview(batch.serialize())
+
+    def end(self, truncated: bool) -> bytes:
+        """The end of the stream, as a writer of an empty answer has it after the schema."""
+        sink = io.BytesIO()
+        with ipc.new_stream(sink, self._schema) as writer:
+            if truncated:
+                nothing = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
+                writer.write_batch(nothing, custom_metadata=TRUNCATED)
+        return sink.getvalue()[len(self._schema.serialize()) :]
+
+
+ENCODERS: Mapping[str, Callable[[], Encoder]] = {JSON: JsonEncoder, CSV: CsvEncoder, ARROW: ArrowEncoder}
+
+
+def encoder_for(accept: bytes | None) -> Encoder:
+    """The encoder for what a client accepts: its favourite, JSON where it has none; status 406 where we have none of it."""
+    return ENCODERS[wanted(accept or b"*/*")]()
+
+
+@lru_cache(maxsize=100)
+def wanted(accept: bytes) -> str:
+    """The media type that fits an Accept header best.
+
+    >>> wanted(b"text/csv;q=0.5, application/vnd.apache.arrow.stream"), wanted(b"text/*"), wanted(b"*/*")
+    ('application/vnd.apache.arrow.stream', 'text/csv', 'application/json')
+    """
+    weights = read_accept(accept.decode("latin-1")) if len(accept) <= MOST_ACCEPT else {}
+    best, most = None, 0.0
+    for known in ENCODERS:
+        family = known.split("/")[0] + "/*"
+        weight = next((weights[one] for one in (known, family, "*/*") if one in weights), 0.0)
+        if weight > most:
+            best, most = known, weight
+    if best is None:
+        raise Refusal(406, "accept", "answers come in none of the accepted types.", hint=f"Accept one of: {', '.join(ENCODERS)}.")
+    return best
+
+
+def read_accept(accept: str) -> dict[str, float]:
+    """The media types of an Accept header with their weights, from 0 to 1; what is not understood counts as 0."""
+    weights: dict[str, float] = {}
+    for part in accept.split(","):
+        name, *parameters = (one.strip().lower() for one in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = min(1.0, max(0.0, float(parameter[2:])))
+                except ValueError:
+                    weight = 0.0
+        if name:
+            weights[name] = max(weight, weights.get(name, 0.0)) if weight == weight else 0.0
+    return weights
+
+
+def is_number(field: pa.Field) -> bool:
+    """Is it a column of text that holds numbers?"""
+    return bool(field.metadata) and field.metadata.get(b"tacit") == NUMBER[b"tacit"]
+
+
+def arrow_type(field: pa.Field) -> pa.DataType:
+    """The type of a column in Arrow's format."""
+    if is_number(field):
+        return pa.float64()
+    return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+
+
+def kind_of(field: pa.Field) -> str:
+    """A column's type in the words of the plan.
+
+    >>> kind_of(pa.field("a", pa.int32())), kind_of(pa.field("b", pa.list_(pa.int8())))
+    ('integer', 'text')
+    """
+    kind, is_a = field.type, pa.types
+    if is_a.is_integer(kind):
+        return "integer"
+    if is_number(field) or is_a.is_decimal(kind) or is_a.is_floating(kind):
+        return "decimal"
+    if is_a.is_boolean(kind):
+        return "boolean"
+    if is_a.is_date(kind):
+        return "date"
+    return "timestamp" if is_a.is_timestamp(kind) else "text"
+
+
+def json_texts(column: pa.Array, number: bool) -> pa.Array:
+    """The values of a column as JSON, nothing missing."""
+    kind, is_a = column.type, pa.types
+    if is_a.is_null(kind):
+        return pa.array(["null"] * len(column))
+    if is_a.is_boolean(kind):
+        texts = pc.if_else(column, "true", "false")
+    elif is_a.is_integer(kind) or is_a.is_decimal(kind):
+        texts = column.cast(pa.string())
+    elif is_a.is_floating(kind):
+        texts = pc.if_else(pc.is_finite(column), column.cast(pa.float64()).cast(pa.string()), None)
+    elif number:
+        texts = pc.if_else(pc.match_substring_regex(column, "^-?[0-9]"), column, None)
+    else:
+        texts = quoted(texts_of(column))
+    return pc.fill_null(texts, "null")
+
+
+def quoted(texts: pa.Array) -> pa.Array:
+    """Texts as JSON strings; only those that need it are escaped one by one."""
+    special = pc.match_substring_regex(texts, NEEDS_ESCAPE)
+    found = pc.binary_join_element_wise('"', texts, '"', "")
+    if not pc.any(special).as_py():
+        return found
+    escaped = [json.dumps(text, ensure_ascii=False) for text in texts.filter(special).to_pylist()]
+    return pc.replace_with_mask(found, pc.fill_null(special, False), pa.array(escaped, found.type))
+
+
+def texts_of(column: pa.Array) -> pa.Array:
+    """The values of a column as text: dates and times as ISO has them, bytes as \\x and digits, what has parts as JSON."""
+    kind, is_a = column.type, pa.types
+    if is_a.is_dictionary(kind):
+        return texts_of(column.dictionary_decode())
+    if is_a.is_string(kind) or is_a.is_large_string(kind):
+        return column
+    if is_a.is_timestamp(kind):
+        moments = column.cast(pa.timestamp(kind.unit, "UTC")) if kind.tz else column
+        return pc.replace_substring(moments.cast(pa.string()), " ", "T", max_replacements=1)
+    if is_a.is_date(kind) or is_a.is_time(kind):
+        return column.cast(pa.string())
+    return pa.array([None if value is None else text_of(value) for value in column.to_pylist()], pa.string())
+
+
+def text_of(value: Any) -> str:
+    """One value of a rare type as text.
+
+    >>> text_of(b"ab"), text_of([1, None])
+    ('\\\\x6162', '[1, null]')
+    """
+    if isinstance(value, bytes):
+        return "\\x" + value.hex()
+    return json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, list | dict | tuple) else str(value)
+
+
+def csv_column(column: pa.Array) -> pa.Array:
+    """A column as the writer of CSV takes it."""
+    kind, is_a = column.type, pa.types
+    if is_a.is_null(kind):
+        return column.cast(pa.string())
+    simple = is_a.is_boolean(kind) or is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_decimal(kind) or is_a.is_date(kind)
+    return column if simple else texts_of(column)
+
+
+def plain(column: pa.Array) -> pa.Array:
+    """A column without a list of words beside it."""
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,302 @@
+"""Gateway: the plan's policy in force, with all that decides, runs and records; replaced as a whole when the plan changes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.engines.open import open_engine
+from tacit.errors import InputError, TacitError
+from tacit.ledger.key import key_file
+from tacit.ledger.ledger import Ledger, open_ledger
+from tacit.ledger.users import Users
+from tacit.plan.load import load_plan
+from tacit.plan.owned import owners_files
+from tacit.server.audit import Audit
+from tacit.server.auth import Door
+from tacit.server.cache import Decided, Decisions, Key
+from tacit.server.deciding import Decision
+from tacit.server.formats import JsonEncoder
+from tacit.server.metrics import Metrics
+from tacit.server.options import AUDIT, Options
+from tacit.server.policy import Policy, policy_of
+from tacit.server.refusals import Refusal, busy
+from tacit.server.running import Places, check_powers
+from tacit.server.watching import Watch
+from tacit.server.workers import DECIDER, Workers
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.plan.plan import Plan
+    from tacit.server.requests import Asked
+
+WATCH_SECONDS = 1.0
+CUT_SHORT_SECONDS = 60.0  # how long it is remembered that a decision took too long
+STREAM_SECONDS = 3600.0  # beyond its own time a query may wait for a slow client, and no longer
+CUT_SHORT = Decision(
+    False, "undecided", "Whether the query says anything that this role must not learn was not found out in time.", "Ask something simpler."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A plan that was read, with its policy and a source on which it was found to be true."""
+
+    plan: Plan
+    policy: Policy
+    engine: Engine
+    watch: Watch
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The policy that is answered by, and what belongs to it."""
+
+    plan: Plan
+    policy: Policy
+    workers: Workers
+    decisions: Decisions
+    places: Places
+    door: Door
+    ledger: Ledger
+    watch: Watch
+
+    def close(self) -> None:
+        """Stop what is done under this policy."""
+        self.places.close()
+        self.workers.close()
+        self.ledger.close()
+
+
+class Gateway:
+    """Everything behind the HTTP interface. Made in the server's loop by `start`, ended by `close`.
+
+    While the plan's file is not the one that was read, or is broken, nothing is answered.
+    """
+
+    def __init__(
+        self, plan_path: Path, options: Options | None = None, *, tell: Callable[[str], None] | None = None, decider: str = DECIDER,
+        judge: Callable[[Plan, Engine], Policy] = policy_of,
+    ) -> None:  # fmt: skip
+        self.options = options or Options()
+        self.metrics = Metrics()
+        self.tell = tell or (lambda text: print(text, file=sys.stderr, flush=True))
+        self._path = plan_path
+        self._decider = decider
+        self._judge = judge
+        self._now: InForce | None = None
+        self._said = ""  # why there is no policy
+        self._asked: dict[tuple[int, Key], asyncio.Future[Decided]] = {}
+        self._reload = asyncio.Event()
+        self._closing: set[asyncio.Future[None]] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self.audit_file = self.options.audit or plan_path.parent / AUDIT
+        self.audit = Audit(self.audit_file, self.tell)
+        self._show_numbers()
+
+    async def start(self, *, patient: bool = False) -> None:
+        """Read the plan and start to answer, unless that is done; a TacitError where the plan cannot be used.
+
+        `patient`: a plan that cannot be used yet is waited for, and nothing is answered until it can.
+        """
+        if self._watching is not None:
+            return
+        try:
+            self._now = await self._in_force(await asyncio.to_thread(self.load))
+        except TacitError as error:
+            if not patient:
+                raise
+            self._said = str(error)
+            self.tell(f"No query is answered yet: {' '.join(str(one).partition(chr(10))[0] for one in error)}")
+        self._watching = asyncio.create_task(self._watch())
+
+    def load(self) -> Loaded:
+        """The plan's policy and its source; a TacitError that says what is wrong with them."""
+        watch = Watch(self._path)
+        plan = load_plan(self._path)
+        refuse_audit(plan, self.audit_file)
+        engine = open_engine(plan.source, plan.folder)
+        try:
+            if not self.options.allow_superuser:
+                check_powers(engine)
+            policy = self._judge(plan, engine)
+            prepare(engine, plan, self.options.timeout)
+        except BaseException:
+            engine.close()
+            raise
+        return Loaded(plan, policy, engine, watch)
+
+    def now(self) -> InForce:
+        """The policy in force; a Refusal while there is none, or the plan's file is another one already."""
+        now = self._now
+        if now is None or now.watch.glanced():
+            if now is not None:
+                self._reload.set()
+            raise busy("policy", "the plan has changed or cannot be read; nothing is answered until it was read.")
+        return now
+
+    def check(self, now: InForce) -> None:
+        """Raise a Refusal if a policy is not the one in force any more."""
+        if self.now() is not now:
+            raise busy("policy", "the plan changed meanwhile.")
+
+    async def decide(self, now: InForce, role: str, asked: Asked) -> tuple[Decided, bool]:
+        """The decision on a query, and whether it was known already. It depends on role, query and policy alone."""
+        key = (role, asked.sql, asked.key)
+        found = now.decisions.find(key)
+        if found is not None:
+            return found, True
+        # Who asks what somebody else is waiting for waits with them.
+        place = (id(now), key)
+        waiting = self._asked.get(place)
+        if waiting is None:
+            waiting = asyncio.ensure_future(self._judged(now, key, asked))
+            self._asked[place] = waiting
+            waiting.add_done_callback(lambda done: self._asked.pop(place, None))
+            waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        decided = await asyncio.shield(waiting)
+        self.check(now)
+        return decided, False
+
+    def reload(self) -> None:
+        """Read the plan and the data again, and look for the audit log under its name."""
+        self.audit.reopen()
+        if self._now is not None:
+            self._replace(None)
+        self._reload.set()
+
+    async def close(self) -> None:
+        """Stop answering, and end all processes and connections."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._replace(None)
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        await asyncio.to_thread(self.audit.close)
+
+    async def _judged(self, now: InForce, key: Key, asked: Asked) -> Decided:
+        judged = await now.workers.judge(key[0], asked.sql, asked.parameters)
+        if judged.decision is None:
+            decided = Decided(CUT_SHORT, judged.redacted, time.monotonic() + CUT_SHORT_SECONDS)
+        else:
+            decided = Decided(judged.decision, judged.redacted)
+        now.decisions.keep(key, decided)
+        return decided
+
+    async def _in_force(self, found: Loaded) -> InForce:
+        """Start processes and places for a plan that was read."""
+        options, plan = self.options, found.plan
+        shared = found.engine if found.engine.dialect != "postgres" else None
+
+        def opened() -> Engine:
+            engine = open_engine(plan.source, plan.folder)
+            try:
+                prepare(engine, plan, options.timeout)
+            except BaseException:
+                engine.close()
+                raise
+            return engine
+
+        if shared is None:
+            found.engine.close()
+        ledger = await asyncio.to_thread(open_ledger, plan.ledger, plan.folder)
+        workers = Workers(found.policy, options.deciders, options.decide_seconds, decider=self._decider, replaced=self.metrics.replaced.inc)
+        try:
+            await asyncio.to_thread(workers.wait_until_ready)
+        except BaseException:
+            workers.close()
+            ledger.close()
+            raise
+        places = Places(options.queries, options.wait, opened, shared=shared)
+        door = Door(Users(ledger), far="://" in plan.ledger)
+        for warning in found.policy.warnings:
+            self.tell(f"Warning: {warning}")
+        return InForce(plan, found.policy, workers, Decisions(options.cache), places, door, ledger, found.watch)
+
+    def _replace(self, new: InForce | None) -> None:
+        old, self._now = self._now, new
+        if old is not None:
+            old.places.shut()
+            closing = asyncio.get_running_loop().run_in_executor(None, old.close)
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    async def _watch(self) -> None:
+        """Look at the plan every second; read it again when it changed, and as long as it cannot be read."""
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._reload.wait(), WATCH_SECONDS)
+            self._reload.clear()
+            if self._now is None or await asyncio.to_thread(self._now.watch.changed):
+                await self._read_again()
+
+    async def _read_again(self) -> None:
+        if self._now is not None:
+            self.tell("The plan changed: nothing is answered until it was read.")
+            self._replace(None)
+        before = Watch(self._path)
+        try:
+            found = await asyncio.to_thread(self.load)
+            new = await self._in_force(found)
+        except TacitError as error:
+            if str(error) != self._said:  # said once is enough, while nothing changes
+                self.tell(f"The plan cannot be used, so nothing is answered: {error}")
+            self._said = str(error)
+            await self._until_changed(before)
+            return
+        except Exception as error:  # a fault of ours must not leave an old policy in force, nor end the watching
+            self.tell(f"The plan cannot be used, so nothing is answered: {type(error).__name__}")
+            await self._until_changed(before)
+            return
+        self._replace(new)
+        self._said = ""
+        self.tell(f"The plan was read again: answering by policy {new.policy.digest}.")
+
+    async def _until_changed(self, before: Watch) -> None:
+        """Wait until it is worth to try again: the plan changed, someone asks for it, or half a minute has passed."""
+        for _ in range(30):
+            if self._reload.is_set() or await asyncio.to_thread(before.changed):
+                return
+            await asyncio.sleep(WATCH_SECONDS)
+
+    def _show_numbers(self) -> None:
+        watch = self.metrics.watch
+        watch("tacit_policy_in_force", "1 while there is a policy to answer by.", lambda: float(self._now is not None))
+        watch("tacit_audit_failing", "1 while the audit log cannot be written.", lambda: float(self.audit.failing))
+        watch("tacit_decisions_remembered", "Decisions in the cache.", lambda: float(len(self._now.decisions)) if self._now else 0.0)
+        watch("tacit_queries_running", "Queries that run now.", lambda: float(self._now.places.running) if self._now else 0.0)
+        watch("tacit_queries_waiting", "Queries that wait for a place.", lambda: float(self._now.places.waiting) if self._now else 0.0)
+
+
+def refuse_audit(plan: Plan, audit: Path) -> None:
+    """The audit log is a file of its own."""
+    if any(audit.resolve() == one.resolve() for one in (*owners_files(plan), plan.folder / plan.ledger, key_file(plan.folder))):
+        raise InputError(f"the audit log would be written to {audit}.", hint=f"Name another file, for example {AUDIT}.")
+
+
+def prepare(engine: Engine, plan: Plan, seconds: float) -> None:
+    """Make an engine ready for strangers: rows that stand in the plan are stored, then it is locked."""
+    for table in plan.tables.values():
+        if not engine.has(table.name) and (table.rows is not None or engine.dialect != "postgres"):
+            engine.attach(table)
+    engine.lock(seconds=seconds + STREAM_SECONDS)
+    stream = engine.stream("SELECT 1 AS one")  # it answers, and what is imported late is there
+    try:
+        stream.begin()
+        encoder = JsonEncoder()
+        encoder.start(stream.schema)
+        for batch in stream:
+            encoder.batch(batch)
+    finally:
+        stream.close()
+
+
+def refusal_of(decision: Decision) -> Refusal:
+    """What a client is told about a query that is not answered: 403 where the policy forbids it, 400 where it is wrong in itself."""
+    status = 403 if decision.is_refusal else 400
+    return Refusal(status, decision.code, decision.message, hint=decision.hint, secret=decision.secret)

@@ -1,0 +1,93 @@
+"""Granting: the views of a role as statements for a database that is to enforce them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from tacit.engines.open import open_engine
+from tacit.engines.shapes import table_of
+from tacit.errors import InputError, did_you_mean
+from tacit.plan.plan import Plan
+from tacit.queries.reading import Text
+from tacit.server.naming import Names
+from tacit.server.policy import Contradiction, Policy, contradictions, unchecked_policy
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What a role is granted: each view with its query, and what was left out and why."""
+
+    role: str
+    denied: tuple[str, ...]
+    tables: tuple[str, ...]
+    views: tuple[tuple[str, str], ...]
+    left_out: tuple[Contradiction, ...]
+
+    def statements(self) -> Iterator[str]:
+        """The SQL, one statement each.
+
+        Views are security barriers: without that PostgreSQL may call somebody's function on rows that a view leaves out.
+        """
+        role = _quoted(self.role)
+        if not self.views:
+            return
+        yield f"CREATE SCHEMA IF NOT EXISTS {role}"
+        for name, query in self.views:
+            yield f"CREATE OR REPLACE VIEW {role}.{_quoted(name)} WITH (security_barrier) AS {query}"
+        for table in self.tables:
+            yield f"REVOKE ALL ON {table_of(table).sql(dialect='postgres')} FROM PUBLIC, {role}"
+        yield f"GRANT USAGE ON SCHEMA {role} TO {role}"
+        for name, _ in self.views:
+            yield f"GRANT SELECT ON {role}.{_quoted(name)} TO {role}"
+
+    def sql(self) -> str:
+        """The statements with comments, as a file that psql runs."""
+        about = f", that say nothing about {', '.join(self.denied)} (perfect privacy)" if self.denied else ""
+        lines = [f"-- {_comment(f'Role {self.role}: its allowed views{about}.')}"]
+        lines += ["-- What is granted to everybody (PUBLIC) is granted to this role too, so the tables are taken from both."]
+        lines += [f"-- Left out: {_comment(one.view)} {_comment(one.said)}. {_comment(one.why)}" for one in self.left_out]
+        lines += [f"{one};" for one in self.statements()]
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> dict[str, Any]:
+        """What `tacit grants --json` prints."""
+        left = [{"view": one.view, "secret": one.secret, "status": one.verdict.status, "because": one.why} for one in self.left_out]
+        return {"role": self.role, "deny": list(self.denied), "views": [name for name, _ in self.views], "left_out": left, "statements": list(self.statements())}
+
+
+def grants(plan: Plan, role: str) -> Grants:
+    """The statements for a role's allowed views, of those that say nothing about what it is denied."""
+    if role not in plan.roles:
+        raise InputError(f"the plan has no role {role!r}.", hint=did_you_mean(role, plan.roles) or "Add roles: to the plan.")
+    if not plan.source.startswith(("postgresql://", "postgres://")):
+        raise InputError("only PostgreSQL knows users and rights.", hint="Use tacit serve, which answers by the same rules on every source.", mark=plan.mark("source"))
+    if not plan.roles[role].allow:
+        mark = plan.mark("roles", role)
+        raise InputError(f"role {role} is allowed no view.", hint="Name views under allow; a database cannot decide about queries, only about views.", mark=mark)
+    with open_engine(plan.source, plan.folder) as engine:
+        policy = unchecked_policy(plan, engine)
+    found = policy.roles[role]
+    left_out = tuple(one for one in contradictions(policy) if one.role == role)
+    kept = [name for name in found.allowed if name not in {one.view for one in left_out}]
+    views = tuple((name, written(name, policy)) for name in kept)
+    return Grants(role, tuple(found.denied), tuple(policy.relations), views, left_out)
+
+
+def written(name: str, policy: Policy) -> str:
+    """The query of a view or table with the plan's views in it written out."""
+    asked = exp.select("*").from_(table_of(name))
+    names = Names(policy.relations, policy.views, policy.dialect, Text("", name))
+    return names.resolved(asked).sql(dialect=policy.dialect, comments=False)
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql(dialect="postgres")
+
+
+def _comment(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split())

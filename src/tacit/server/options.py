@@ -1,0 +1,55 @@
+"""Options: how a gateway is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tacit.errors import ParameterError
+
+AUDIT = "tacit-audit.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a gateway is run; what it answers is up to the plan.
+
+    `timeout` are the seconds that the database may work on one query, `row_limit` the most rows of an answer,
+    `queries` how many run at the same time, `wait` the seconds that others wait for their turn. `deciders` processes
+    decide, each query within `decide_seconds`, and `cache` decisions are remembered. `proxies` are the addresses (with
+    commas) whose word on the client's address is taken. `audit` is the log's file, beside the plan by default.
+    `workbench`: the pages for the owner too (default: where they are installed). They reach files below `folder` (the plan's),
+    answer to the names `workbench_hosts` (with commas; this machine's own are always among them), forget who is idle for
+    `session_minutes`, and take files of up to `upload_bytes`.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8321
+    audit: Path | None = None
+    audit_queries: Literal["redacted", "full"] = "redacted"
+    allow_superuser: bool = False
+    timeout: float = 60.0
+    row_limit: int = 1_000_000
+    queries: int = 8
+    wait: float = 10.0
+    deciders: int = 2
+    decide_seconds: float = 5.0
+    cache: int = 10_000
+    proxies: str = ""
+    metrics_token: str | None = field(default=None, repr=False)
+    workbench: bool | None = None
+    folder: Path | None = None
+    workbench_hosts: str = ""
+    session_minutes: float = 60.0
+    upload_bytes: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "row_limit", "queries", "wait", "deciders", "decide_seconds", "cache", "session_minutes", "upload_bytes"):
+            value = getattr(self, name)
+            if not 0 < value < 2**53:
+                raise ParameterError(f"{name.replace('_', '-')} = {value} is out of range.", parameter=name, hint="Use a number above 0.")
+        if not 0 <= self.port < 65536:
+            raise ParameterError(f"port = {self.port} is no port.", parameter="port", hint="Use a number from 0 (any that is free) to 65535.")
+        if self.audit_queries not in ("redacted", "full"):
+            raise ParameterError(f"audit-queries = {self.audit_queries!r} is not known.", parameter="audit_queries", hint="Use redacted or full.")

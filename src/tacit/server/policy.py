@@ -1,0 +1,274 @@
+"""Policy: what each role must not learn and may ask, ready to decide by. It comes from the plan and the schema; never from rows.
+
+Which columns may be NULL is taken from the plan or the database's own declarations. What is not declared may be NULL, whatever
+the rows are like now: what is private where NULL is possible is private where it is not, and a refusal must not tell whether one is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from tacit.definitions.perfect_privacy import PerfectPrivacy
+from tacit.engines import shapes
+from tacit.errors import DataError, PlanError, TacitError, raise_all
+from tacit.model.release import View
+from tacit.model.verdict import Verdict
+from tacit.queries.parameters import parameters
+from tacit.queries.query import Relation, Relations
+from tacit.queries.question import QueryQuestion
+from tacit.queries.read import read
+from tacit.queries.reading import Reading
+from tacit.queries.schema import relations_of
+from tacit.readings import Readings, kinds_of
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.model.schema import Table
+    from tacit.plan.plan import Plan, Role
+
+SECONDS = 20.0  # to judge one allowed view at the start
+
+
+@dataclass(frozen=True, slots=True)
+class RolePolicy:
+    """A role: the answers that it must not learn, and the tables and views that it may ask; `tables` are those of them that are whole tables."""
+
+    name: str
+    default: Literal["deny", "allow"]
+    denied: Mapping[str, Reading]
+    allowed: Mapping[str, Reading]
+    tables: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All that decides. `tied` are groups of tables that constraints tie together, `views` what a query may name beside tables.
+
+    `computed` are tables whose columns the database computes when they are read: what they compute may fail.
+    """
+
+    relations: Relations
+    dialect: str
+    views: Mapping[str, str]
+    tied: tuple[frozenset[str], ...]
+    roles: Mapping[str, RolePolicy]
+    digest: str
+    warnings: tuple[str, ...] = ()
+    computed: frozenset[str] = frozenset()
+
+    def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
+        """Do these queries say anything about the secret?"""
+        return QueryQuestion(secret, views, self.relations, self.dialect, self.tied, others=self.views)
+
+
+def policy_of(plan: Plan, engine: Engine) -> Policy:
+    """The policy of a plan on its source, as the gateway decides by it.
+
+    Raises TacitError where the plan contradicts itself (an allowed view says something about what is denied) or the data do
+    (a declared key, domain or NOT NULL does not hold): every decision would rest on it.
+    """
+    found = unchecked_policy(plan, engine)
+    raise_all(refused.error(plan) for refused in contradictions(found))
+    return found
+
+
+def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
+    """The policy as it is written, whether or not what it allows says something about what it denies."""
+    if not plan.roles:
+        hint = "Add e.g. roles: {nurses: {default: allow, deny: [cancer]}}"
+        raise PlanError("the plan has no roles, so nobody may ask anything.", hint=hint, mark=plan.mark())
+    relations = declared_relations(plan, engine)
+    check_apart(plan, engine)
+    check_data(plan, engine, relations)
+    readings = Readings(plan, lambda: engine)
+    readings.take(relations)
+    views = {one.name: one.query for one in plan.releases.values() if isinstance(one, View)}
+    texts = Texts(plan, relations, readings.dialect, views)
+    roles = {name: texts.role(role) for name, role in plan.roles.items()}
+    computed = frozenset(name for name, table in plan.tables.items() if table.rows is None and engine.computes(name))
+    found = Policy(relations, readings.dialect, views, readings.tied(), roles, "", (*warnings(plan), *map(computed_warning, sorted(computed))), computed)
+    return replace(found, digest=digest(found))
+
+
+def digest(policy: Policy) -> str:
+    """A short name of all that decides: another policy has another."""
+    said = (
+        sorted((name, one.columns, one.keys, repr(one.domains), sorted(one.nullable), repr(one.kinds), one.uniques) for name, one in policy.relations.items()), policy.dialect, sorted(policy.views.items()),
+        sorted(sorted(group) for group in policy.tied), sorted(policy.computed),
+        [(one.name, one.default, sorted((key, value.text) for key, value in one.denied.items()), sorted((key, value.text) for key, value in one.allowed.items()))
+         for one in policy.roles.values()],
+    )  # fmt: skip
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+
+# -- what everybody knows of the tables ---------------------------------------------------------------------
+
+
+def declared_relations(plan: Plan, engine: Engine) -> Relations:
+    """The tables as they are declared: types by the source, NULL wherever nothing forbids it."""
+    columns: dict[str, dict[str, str]] = {}
+    nullable: dict[str, list[str]] = {}
+    for table in plan.tables.values():
+        try:
+            if not engine.has(table.name):
+                engine.attach(table)
+            columns[table.name] = kinds_of(engine, table.name)
+            nullable[table.name] = engine.nullable(table.name) if engine.dialect == "postgres" else list(columns[table.name])
+        except TacitError as error:
+            raise error.at(plan.mark("tables", table.name)) from None
+        twice = [name for name in columns[table.name] if sum(name.casefold() == other.casefold() for other in columns[table.name]) > 1]
+        if twice:
+            hint = "Rename one of them, or make a view without it."
+            raise DataError(f"columns {' and '.join(twice)} of table {table.name} differ only in case.", hint=hint, mark=plan.mark("tables", table.name))
+    return relations_of(plan.tables, columns, nullable)
+
+
+def check_apart(plan: Plan, engine: Engine) -> None:
+    """No two tables share rows: one that shows another's would be judged as if it did not."""
+    seen: dict[str, str] = {}
+    for name, table in plan.tables.items():
+        for base in engine.bases(name) if table.rows is None else ():
+            first = seen.setdefault(base, name)
+            if first != name:
+                hint = f"Take one of them out; a view of {first} is a release: {{query: \"SELECT ... FROM {first}\"}}."
+                raise PlanError(f"tables {first} and {name} share rows, and would be judged as if they did not.", hint=hint, mark=plan.mark("tables", name))
+
+
+def check_data(plan: Plan, engine: Engine, relations: Relations) -> None:
+    """What the plan declares is true now. It is the owner who reads this error, before anybody may ask."""
+    for name, relation in relations.items():
+        table = plan.tables[name]
+        rows = engine.value(shapes.row_count(name)) if table.keys or table.nullable is not None else 0
+        for at, key in enumerate(table.keys):
+            if all(column not in relation.nullable for column in key) and engine.value(shapes.distinct_count(name, key)) < rows:
+                hint = "Remove the repeated rows, or the key; nothing can be decided by a key that is none."
+                raise DataError(f"({', '.join(key)}) is declared a key of {name}, and rows share it.", hint=hint, mark=plan.mark("tables", name, "key", at))
+        check_values(plan, engine, table, relation)
+
+
+def check_values(plan: Plan, engine: Engine, table: Table, relation: Relation) -> None:
+    """Columns without NULL have none, and values are of their domains."""
+    never = [column for column in relation.columns if column not in relation.nullable]
+    if never:
+        _, *missing = next(engine.rows(shapes.missing_counts(table.name, never)))
+        for column, number in zip(never, missing, strict=True):
+            if number:
+                hint = f"Fill it in, or say nullable: [{column}]."
+                raise DataError(f"column {column} of table {table.name} is missing in some rows.", hint=hint, mark=plan.mark("tables", table.name))
+    for column, values in table.domains.items():
+        seen = {value for (value,) in engine.rows(shapes.distinct_rows(table.name, [column]))}
+        if not seen <= {None, *relation.domains[column], *values}:
+            hint = "Add them to the domain, or leave the domain out."
+            raise DataError(f"column {column} of table {table.name} has values that its domain does not have.", hint=hint, mark=plan.mark("tables", table.name, "domains", column))
+
+
+def computed_warning(name: str) -> str:
+    """What the owner should know of a view of the database."""
+    return f"{name} is computed by the database when it is read, which may fail: whoever must not know all of it is refused; store it as a table"
+
+
+def warnings(plan: Plan) -> Iterator[str]:
+    """What the owner should know before opening the door."""
+    for table in plan.tables.values():
+        if plan.source == "." and table.rows is None and not table.columns:
+            yield f"the types of table {table.name} are as its file looks now: declare them under columns, so that they never depend on rows"
+    for role in plan.roles.values():
+        if role.default == "deny" and not role.allow:
+            yield f"role {role.name} may ask nothing: default is deny and nothing is allowed"
+        if role.default == "allow" and not role.deny:
+            yield f"role {role.name} may ask everything: default is allow and nothing is denied"
+
+
+# -- roles ----------------------------------------------------------------------------------------------------
+
+
+class Texts:
+    """The queries that roles name, read."""
+
+    def __init__(self, plan: Plan, relations: Relations, dialect: str, views: Mapping[str, str]) -> None:
+        self.plan = plan
+        self.relations = relations
+        self.dialect = dialect
+        self.views = views
+
+    def role(self, role: Role) -> RolePolicy:
+        """A role with what it names."""
+        denied = {name: self._reading(name, role, "deny", at) for at, name in enumerate(role.deny)}
+        allowed = {name: self._reading(name, role, "allow", at) for at, name in enumerate(role.allow)}
+        default: Literal["deny", "allow"] = "allow" if role.default == "allow" else "deny"
+        return RolePolicy(role.name, default, denied, allowed, frozenset(name for name in role.allow if name in self.relations))
+
+    def _reading(self, name: str, role: Role, key: str, at: int) -> Reading:
+        mark = self.plan.mark("roles", role.name, key, at)
+        text = self._text(name)
+        if name in self.relations and (name in self.plan.secrets or name in self.views):
+            raise PlanError(f"{name} is a table and also a secret or a release.", hint="Rename one of them: it is not clear which one is meant.", mark=mark)
+        if text is None:
+            hint = "Name a table, a secret, or a release that is a query."
+            raise PlanError(f"{name} is no query, so nobody can be {'denied' if key == 'deny' else 'allowed'} it.", hint=hint, mark=mark)
+        if parameters(text):
+            hint = "Put the parameter's column into the answer instead: S(r, p) :- RP(r, p) covers every paper."
+            raise PlanError(f"{name} has parameters, and the gateway judges one query.", hint=hint, mark=mark)
+        try:
+            # Tables come first where a view has a table's name.
+            views = {other: query for other, query in self.views.items() if other not in self.relations}
+            return read(text, self.relations, name=name, dialect=self.dialect, views=views)
+        except TacitError as error:
+            raise error.at(mark) from None
+
+    def _text(self, name: str) -> str | None:
+        """The query that a name stands for; a secret comes before a release, and both before a table."""
+        if name in self.plan.secrets:
+            return self.plan.secrets[name]
+        if name in self.views:
+            return self.views[name]
+        return f"SELECT * FROM {shapes.table_of(name).sql(dialect=self.dialect)}" if name in self.relations else None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """An allowed view that says something about what the same role is denied, or may; `at` is its place under `allow`."""
+
+    role: str
+    at: int
+    view: str
+    secret: str
+    verdict: Verdict
+
+    @property
+    def why(self) -> str:
+        """The explanation, as the owner reads it."""
+        if self.verdict.reason is not None:
+            return f"{self.verdict.because} ({self.verdict.reason.code}): {self.verdict.reason.text}"
+        return self.verdict.story or self.verdict.because
+
+    @property
+    def said(self) -> str:
+        """What the view does to the secret."""
+        return f"{'discloses' if self.verdict.status == 'breached' else 'may disclose'} {self.secret}"
+
+    def error(self, plan: Plan) -> PlanError:
+        """The contradiction as an error at its place in the plan."""
+        hint = f"Deny wins, so nobody could ask it: take {self.view} from allow, or change the view."
+        mark = plan.mark("roles", self.role, "allow", self.at)
+        return PlanError(f"role {self.role} is allowed {self.view}, which {self.said}: {self.why}", hint=hint, mark=mark)
+
+
+def contradictions(policy: Policy) -> Iterator[Contradiction]:
+    """Allowed views that say something about what the same role is denied."""
+    for role in policy.roles.values():
+        for at, (name, view) in enumerate(role.allowed.items()):
+            for secret, denied in role.denied.items():
+                verdict = PerfectPrivacy(seconds=SECONDS).check(policy.question(denied, view))
+                if verdict.status != "holds":
+                    yield Contradiction(role.name, at, name, secret, verdict)
+
+
+def scans(policy: Policy, names: Sequence[str]) -> list[Reading]:
+    """Whole tables, as queries."""
+    return [
+        read(f"SELECT * FROM {shapes.table_of(name).sql(dialect=policy.dialect)}", policy.relations, name=name, dialect=policy.dialect) for name in names
+    ]

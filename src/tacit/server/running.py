@@ -1,0 +1,329 @@
+"""Running allowed queries: a few at a time, each in a place of its own, stopped when its time is up or nobody listens."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tacit.engines.streams import Stopped, Stream
+from tacit.errors import EngineError, TacitError
+from tacit.server.formats import CsvEncoder, Piece
+from tacit.server.refusals import Refusal, busy
+
+if TYPE_CHECKING:
+    from tacit.engines.base import Engine
+    from tacit.server.formats import Encoder
+
+Found = TypeVar("Found")
+
+MOST_BYTES = 4 << 20  # of rows that are encoded at once
+STOP_SECONDS = 30.0  # for an engine to give up; then its place is not used again
+STEP = 0.1
+
+
+class Gone(Exception):
+    """The client has left."""
+
+
+class Unreachable(Exception):
+    """There is no database to ask; the cause is for the operator."""
+
+
+class Place:
+    """Where one query runs at a time: a thread, and the engine that it talks to.
+
+    An engine that takes several queries at once (`shared`) is not the place's to close.
+    """
+
+    def __init__(self, number: int, open_engine: Callable[[], Engine], *, shared: bool) -> None:
+        self._open = open_engine
+        self._shared = shared
+        self._engine: Engine | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"tacit-query-{number}")
+
+    def do(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
+        """Have the place's thread do something."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def engine(self) -> Engine:
+        """The engine; opened where there is none. For the place's thread."""
+        if self._engine is None:
+            try:
+                self._engine = self._open()
+            except TacitError as error:
+                raise Unreachable(str(error)) from None
+        return self._engine
+
+    def is_broken(self) -> bool:
+        """Has the engine lost its database? For the place's thread."""
+        return self._engine is not None and self._engine.is_lost()
+
+    def forget(self) -> None:
+        """Use another engine from now on. For the place's thread."""
+        engine, self._engine = self._engine, None
+        if engine is not None and not self._shared:
+            with suppress(Exception):
+                engine.close()
+
+    def close(self) -> None:
+        """Let the engine go when the thread has nothing else to do."""
+        with suppress(RuntimeError):
+            self._thread.submit(self.forget)
+        self._thread.shutdown(wait=False)
+
+
+class Places:
+    """All places of one policy's source. Who finds none free waits, and is sent away after some time."""
+
+    def __init__(self, count: int, wait: float, open_engine: Callable[[], Engine], *, shared: Engine | None = None) -> None:
+        self._wait = wait
+        self._open = open_engine if shared is None else lambda: shared
+        self._shared = shared
+        self._numbers = iter(range(1_000_000_000))
+        self._free: asyncio.Queue[Place] = asyncio.Queue()
+        self._all: set[Place] = set()
+        self._answers: set[Answer] = set()
+        self._closed = False
+        self.waiting = 0
+        for _ in range(count):
+            self._add()
+
+    @property
+    def running(self) -> int:
+        """How many queries run."""
+        return len(self._answers)
+
+    async def begin(self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]) -> Answer:
+        """Take a place for a query, or raise a Refusal when there is none in time; Gone when the client leaves meanwhile."""
+        if self._closed:
+            raise closed()
+        self.waiting += 1
+        take = asyncio.ensure_future(self._free.get())
+        both: set[asyncio.Future[Any]] = {take, gone}
+        try:
+            await asyncio.wait(both, timeout=self._wait, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._put_back(take)
+            raise
+        finally:
+            self.waiting -= 1
+        if not take.done() or gone.done() or self._closed:
+            self._put_back(take)
+        if gone.done():
+            raise Gone
+        if self._closed:
+            raise closed()
+        if not take.done() or take.cancelled():
+            raise busy("busy", "all places for queries are taken.", 5)
+        answer = Answer(take.result(), sql, encoder, limit, seconds, gone)
+        self._answers.add(answer)
+        return answer
+
+    async def end(self, answer: Answer) -> None:
+        """End a query, whether it is finished or not, and free its place."""
+        try:
+            usable = await answer.end()
+        finally:
+            self._answers.discard(answer)
+        if usable and not self._closed:
+            self._free.put_nowait(answer.place)
+            return
+        self._all.discard(answer.place)
+        answer.place.close()
+        if not self._closed:
+            self._add()
+        self._close_shared()
+
+    def shut(self) -> None:
+        """Take no more queries."""
+        self._closed = True
+
+    def close(self) -> None:
+        """Stop what runs, and let the engines go. May take a while, so it is for a thread of its own."""
+        self.shut()
+        for answer in list(self._answers):
+            answer.stop()
+        busy_places = {answer.place for answer in self._answers}
+        for place in self._all - busy_places:
+            place.close()
+        self._close_shared()
+
+    def _close_shared(self) -> None:
+        if self._closed and not self._answers and self._shared is not None:
+            self._shared.close()
+
+    def _add(self) -> None:
+        place = Place(next(self._numbers), self._open, shared=self._shared is not None)
+        self._all.add(place)
+        self._free.put_nowait(place)
+
+    def _put_back(self, take: asyncio.Future[Place]) -> None:
+        if not take.cancel() and not take.cancelled() and take.exception() is None:
+            self._free.put_nowait(take.result())
+
+
+class Answer:
+    """One query and its answer, a piece at a time. `rows` and `truncated` are final when `next` has given None."""
+
+    def __init__(
+        self, place: Place, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
+    ) -> None:
+        self.place = place
+        self.rows = 0
+        self.truncated = False
+        self.stopped = False
+        self._sql = sql
+        self._encoder = encoder
+        self._limit = limit
+        self._seconds = seconds  # that the engine may still work; while the client reads the time stands still
+        self._gone = gone
+        self._stream: Stream | None = None
+        self._pieces: Iterator[Piece] = self._made()
+        self._working: asyncio.Future[Piece | None] | None = None
+        self._since = 0.0
+
+    def work(self) -> None:
+        """Start on the next piece, if nothing is being done."""
+        if self._working is None:
+            self._since = time.monotonic()
+            self._working = self.place.do(lambda: next(self._pieces, None))
+
+    async def next(self) -> Piece | None:
+        """The next piece, None after the last; a Refusal when the time is up, EngineError, Gone when the client has left."""
+        self.work()
+        working = self._working
+        assert working is not None
+        if not working.done():
+            asked = time.monotonic()
+            both: set[asyncio.Future[Any]] = {working, self._gone}
+            await asyncio.wait(both, timeout=max(0.0, self._seconds), return_when=asyncio.FIRST_COMPLETED)
+            # What was done while the client took the piece before counts as nothing; what we waited for counts.
+            self._seconds -= time.monotonic() - asked
+        if self._gone.done():
+            raise Gone
+        if not working.done():
+            raise Refusal(
+                504, "timeout", "the database did not answer in time.", hint="Ask for less, or ask the owner to raise --timeout."
+            )
+        self._working = None
+        try:
+            return working.result()
+        except Stopped:
+            raise closed() from None
+
+    def stop(self) -> None:
+        """Have the engine give up, if it has begun. Harmless at any time."""
+        self.stopped = True
+        if self._stream is not None:
+            with suppress(Exception):
+                self._stream.stop()
+
+    async def end(self) -> bool:
+        """End the query; can its place be used again?"""
+        until = time.monotonic() + STOP_SECONDS
+        while self._working is not None and not self._working.done():
+            await asyncio.to_thread(self.stop)  # again and again: an engine between two steps does not hear it
+            await asyncio.wait({self._working}, timeout=STEP)
+            if time.monotonic() > until:
+                return False
+        if self._working is not None:
+            self._working.exception()  # nobody asks for it any more
+        try:
+            await self.place.do(self._close)
+        except Exception:
+            return False
+        return True
+
+    def _made(self) -> Iterator[Piece]:
+        """The pieces, made in the place's thread. The end is part of the last one, so that a small answer is one piece."""
+        stream = self._begun()
+        held: list[Piece | bytearray] = [self._encoder.start(stream.schema)]
+        if stream.writes_csv and isinstance(self._encoder, CsvEncoder):
+            yield from self._passed_on(stream, held)
+            return
+        for whole in stream:
+            for batch in small(whole):
+                wanted = min(batch.num_rows, self._limit - self.rows)
+                if self.rows and wanted:
+                    yield joined(held)
+                    held = []
+                if wanted:
+                    held.append(self._encoder.batch(batch if wanted == batch.num_rows else batch.slice(0, wanted)))
+                    self.rows += wanted
+                if wanted < batch.num_rows:
+                    self.truncated = True
+                    break
+            if self.truncated:
+                break
+        yield joined([*held, self._encoder.end(self.truncated)])
+
+    def _passed_on(self, stream: Stream, held: list[Piece | bytearray]) -> Iterator[Piece]:
+        """The lines that the engine itself writes, with what stands before and after them."""
+        for lines, rows in stream.csv(self._limit):
+            if self.rows + rows > self._limit:
+                self.truncated = True
+                break
+            if self.rows:
+                yield joined(held)
+                held = []
+            held.append(lines)
+            self.rows += rows
+        yield joined([*held, self._encoder.end(self.truncated)])
+
+    def _begun(self) -> Stream:
+        """The query, begun; once more where the database was restarted since the last one."""
+        for again in (True, False):
+            if self.stopped:
+                raise Stopped
+            self._stream = stream = self.place.engine().stream(self._sql)
+            try:
+                stream.begin()
+                break
+            except TacitError:
+                if not (again and self.place.is_broken()):
+                    raise
+                self.place.forget()
+        return stream
+
+    def _close(self) -> None:
+        """End the query in its engine. For the place's thread."""
+        stream, self._stream = self._stream, None
+        try:
+            if stream is not None:
+                stream.close()
+        except Exception:
+            self.place.forget()
+        if self.place.is_broken():
+            self.place.forget()
+
+
+def joined(parts: list[Piece | bytearray]) -> Piece:
+    """Parts as one piece; one part alone is not copied."""
+    return memoryview(parts[0]) if len(parts) == 1 else b"".join(parts)
+
+
+def small(batch: Any) -> Iterator[Any]:
+    """A batch in parts of at most a few megabytes, so that long texts do not fill the memory."""
+    parts = min(max(1, batch.num_rows), max(1, -(-batch.nbytes // MOST_BYTES)))
+    size = -(-batch.num_rows // parts) if parts > 1 else batch.num_rows
+    for start in range(0, batch.num_rows, max(1, size)):
+        yield batch.slice(start, size) if parts > 1 else batch
+
+
+def closed() -> Refusal:
+    """The gateway stopped the query itself: the policy changed, or it ends."""
+    return busy("policy", "the plan changed or the gateway ends; the query was stopped.")
+
+
+def check_powers(engine: Engine) -> None:
+    """Refuse a user of the database who can do more than read tables."""
+    found = engine.powers()
+    if found:
+        raise EngineError(
+            f"the gateway's user of the database {', '.join(found)}.",
+            hint="Connect as a role that may only SELECT from the plan's tables (see the guide to the gateway), or say --allow-superuser.",
+        )

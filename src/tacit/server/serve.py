@@ -1,0 +1,209 @@
+"""Serving: a plan's gateway on a port of this machine, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import EngineError, InputError, MissingExtra
+from tacit.server.options import Options
+
+if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
+    from tacit.server.gateway import Gateway
+    from tacit.web.opening import Pages
+
+PACKAGES = ("fastapi", "uvicorn", "httptools", "pyarrow", "prometheus_client")
+WEB_PACKAGES = ("nicegui",)
+MOST_CONNECTIONS = 1_000
+MOST_MESSAGE = 4 << 20  # bytes of what a page says at once
+KEEP_ALIVE_SECONDS = 30
+END_SECONDS = 10
+SWITCH_SECONDS = 0.0005  # threads that read long answers must not hold up decisions for Python's usual 5 ms
+
+__all__ = ["Options", "serve"]
+
+
+def serve(plan_path: Path, *, tell: Callable[[str], None] | None = None, **options: Any) -> None:
+    """Answer by a plan until SIGINT or SIGTERM; SIGHUP reads plan and data again. Blocks.
+
+    `options` are the fields of Options, `tell` gets what the operator should know, a line at a time (default: standard
+    error). What is wrong with plan, source, users or port is raised as a TacitError before anything is answered.
+    """
+    need_packages()
+    chosen = Options(**options)
+    if not Path(plan_path).parent.is_dir():
+        raise InputError(f"there is no folder {Path(plan_path).parent}.", hint=f"Make it first: mkdir -p {Path(plan_path).parent}")
+    say = tell or (lambda text: print(text, file=sys.stderr, flush=True))
+    with listening(chosen) as place:
+        run(Path(plan_path), chosen, place, say)
+
+
+def run(plan_path: Path, options: Options, place: socket.socket, tell: Callable[[str], None]) -> None:
+    """Serve on a socket that listens already."""
+    from tacit import __version__
+    from tacit.server.app import create_app
+    from tacit.server.gateway import Gateway
+
+    use_uvloop()
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+    async def main() -> None:
+        gateway = Gateway(plan_path, options, tell=tell)
+        with_pages = has_pages(options)
+        try:
+            # Before uvicorn, which would log what is wrong as a traceback.
+            await gateway.start(patient=with_pages)
+            app = create_app(gateway, version=__version__)
+            links = add_pages(app, gateway, plan_path, place) if with_pages else None
+            await serving(app, gateway, place, links)
+        finally:
+            await gateway.close()
+
+    asyncio.run(main())
+
+
+async def serving(app: FastAPI, gateway: Gateway, place: socket.socket, pages: Pages | None = None) -> None:
+    """Have uvicorn serve an application until it is told to stop."""
+    server = server_for(app, gateway.options, pages=pages is not None)
+    loop = asyncio.get_running_loop()
+    if hasattr(signal, "SIGHUP"):
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(signal.SIGHUP, gateway.reload)
+    address, port = place.getsockname()[:2]
+    shown = f"[{address}]" if ":" in address else address
+    announce = asyncio.create_task(told_when_ready(server, gateway, f"http://{shown}:{port}", address, pages))
+    try:
+        await server.serve(sockets=[place])
+    finally:
+        announce.cancel()
+        gc.unfreeze()
+
+
+async def told_when_ready(server: uvicorn.Server, gateway: Gateway, url: str, address: str, pages: Pages | None) -> None:
+    """Say where the gateway listens as soon as it does, and how the owner gets to the pages."""
+    while not server.started:
+        await asyncio.sleep(0.01)
+    gc.collect()
+    gc.freeze()  # what is there now stays; looking through it again and again would hold up requests
+    if not is_loopback(address):
+        gateway.tell(f"Warning: {address} can be reached from other machines, and tokens and answers travel in the clear: put a TLS proxy in front.")
+    gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
+    if pages is not None:
+        pages.tell_the_way(url)
+
+
+def has_pages(options: Options) -> bool:
+    """Are the pages served too? MissingExtra where they are asked for and not installed."""
+    from importlib.util import find_spec
+
+    if options.workbench is False:
+        return False
+    missing = next((package for package in WEB_PACKAGES if find_spec(package) is None), None)
+    if missing is None:
+        return True
+    if options.workbench:
+        raise MissingExtra(missing, extra="web", purpose="workbenches")
+    return False
+
+
+def add_pages(app: FastAPI, gateway: Gateway, plan_path: Path, place: socket.socket) -> Pages:
+    """Put the workbench on the application."""
+    from tacit.web.opening import open_workbench
+
+    address, port = place.getsockname()[:2]
+    return open_workbench(app, gateway, plan_path, address, port)
+
+
+def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicorn.Server:
+    """The server: no access log (the audit log has what is needed), no words about itself, limits on everything."""
+    import uvicorn
+
+    from tacit.server.protocol import Connection
+
+    logging.getLogger("uvicorn.error").addFilter(keep_quiet)
+    config = uvicorn.Config(
+        app, http=Connection, ws="websockets-sansio" if pages else "none", ws_max_size=MOST_MESSAGE, lifespan="on", log_config=None, log_level="error", access_log=False, server_header=False,
+        proxy_headers=bool(options.proxies), forwarded_allow_ips=options.proxies or None, limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=END_SECONDS,
+    )  # fmt: skip
+    class Server(uvicorn.Server):
+        """A server that ends when it is told to, and does not raise the signal once more afterwards."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            loop = asyncio.get_running_loop()
+            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    loop.add_signal_handler(number, self.handle_exit, number, None)
+            yield
+
+    return Server(config)
+
+
+def keep_quiet(record: logging.LogRecord) -> bool:
+    """Leave out what uvicorn says about an answer that we cut on purpose, and tracebacks: they may hold values of people."""
+    gone = bool(record.exc_info and record.exc_info[1] and "No response returned" in str(record.exc_info[1]))  # a page that was left early
+    record.exc_info = record.exc_text = None
+    return not gone and "without completing response" not in record.getMessage() and "lifespan" not in record.getMessage()
+
+
+class listening:  # noqa: N801 (reads as a word of the with statement)
+    """A socket that listens, closed at the end; an EngineError where the port is taken or not ours."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    def __enter__(self) -> socket.socket:
+        host, port = self._options.host, self._options.port
+        try:
+            family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            self._socket = socket.socket(family, socket.SOCK_STREAM)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind(address)
+            self._socket.listen(2048)
+            self._socket.setblocking(False)
+        except OSError as error:
+            raise EngineError(
+                f"the gateway cannot listen at {host}:{port}: {error.strerror or error}.", hint="Choose another with --port, or end what listens there."
+            ) from None
+        return self._socket
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+
+def need_packages() -> None:
+    """Raise MissingExtra unless all packages of the gateway are there."""
+    from importlib.util import find_spec
+
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtra(package, extra="gateway", purpose="gateways")
+
+
+def use_uvloop() -> None:
+    """Take the faster event loop where it is installed."""
+    with suppress(ImportError):
+        import uvloop
+
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+
+
+def is_loopback(address: str) -> bool:
+    """Does only this machine reach an address?"""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

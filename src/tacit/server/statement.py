@@ -1,0 +1,71 @@
+"""Statement: the text of a request as the one tree that is judged and run: values in place, names as the plan has them.
+
+Whatever runs is rendered from this tree, never from the text. Comments are gone, views stand as subqueries, tables and views
+are named as in the plan, values stand where parameters stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from tacit.errors import QueryError
+from tacit.queries.query import Relations
+from tacit.queries.reading import Text
+from tacit.queries.sql import read_tree
+from tacit.queries.sql_parse import parsed
+from tacit.queries.sql_scope import start_of
+from tacit.server.naming import Names
+from tacit.server.ordering import check_order, check_stored_order, without_inner_order
+from tacit.server.qualifying import qualified
+from tacit.server.values import Parameters, is_text, numbered, shortened, with_values
+
+MOST_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A query ready to be judged. `named` are the tables and views of the plan that the text itself names."""
+
+    tree: exp.Query
+    source: Text
+    named: tuple[str, ...]
+
+
+def statement_of(text: str, parameters: Parameters, relations: Relations, views: Mapping[str, str], dialect: str) -> Statement:
+    """The statement that a text and its parameters are; QueryError where it is not one SELECT over the plan's tables."""
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError(f"the query has {len(text):,} characters; up to {MOST_CHARACTERS:,} are read.", code="too-large", hint="Write a shorter one.")
+    if not is_text(text):
+        raise QueryError("the query has characters that are no text.", code="syntax", hint="Send UTF-8 without NUL.")
+    source = Text(numbered(text, dialect), "query")
+    tree = parsed(source, dialect, created=False)
+    if not isinstance(tree, exp.Query):
+        raise QueryError(f"{tree.key.upper()} is not a query.", code="not-a-query", hint="Write a SELECT.", mark=source.mark(0))
+    bound = with_values(tree, parameters, source)
+    names = Names(relations, views, dialect, source)
+    found = shortened(names.resolved(bound), dialect)
+    read = read_tree(found, source, relations, name="query", dialect=dialect)  # for its words where something is wrong, and for the names of its columns
+    found = without_inner_order(qualified(found, relations, read.columns, dialect, source))
+    check_order(found, source)
+    check_stored_order(found, source)
+    check_casts(found, source)
+    return Statement(found, source, tuple(dict.fromkeys(names.named)))
+
+
+TYPES = frozenset(
+    exp.DataType.Type[name] for name in (
+        "BIGINT", "BOOLEAN", "CHAR", "DATE", "DATETIME", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INT128", "INTERVAL", "NCHAR", "NVARCHAR", "SMALLINT", "TEXT",
+        "TIME", "TIMESTAMP", "TIMESTAMPNTZ", "TIMESTAMPTZ", "TINYINT", "UBIGINT", "UINT", "USMALLINT", "UTINYINT", "UUID", "VARCHAR",
+    )
+)  # fmt: skip
+
+
+def check_casts(tree: exp.Query, source: Text) -> None:
+    """Refuse conversions to types that look something up: in PostgreSQL a number as regclass is the name of a table."""
+    for node in tree.find_all(exp.Cast):
+        if node.to.this not in TYPES:
+            hint = "Convert to text, a number, a date or a time."
+            raise QueryError(f"a conversion to {' '.join(node.to.sql().split())} is not read.", code="unknown-function", hint=hint, mark=source.mark(start_of(node)))
