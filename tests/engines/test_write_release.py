@@ -27,6 +27,7 @@ from tacit.tables.fusing import fuse_all, unfused
 from tacit.tables.hierarchy import Hierarchy, hierarchy
 from tacit.tables.microdata import MicrodataQuestion
 from tacit.tables.recoded import Recoded, generalized
+from thorough import THOROUGH
 
 Row = tuple[Any, ...]
 
@@ -330,7 +331,7 @@ def test_a_cancelled_job_writes_nothing(tmp_path: Path) -> None:
 
 def test_random_recodings_are_what_python_writes(tmp_path: Path) -> None:
     """Hundreds of small tables: levels, suppressed groups, and recodings in cells, against the rows themselves."""
-    for seed in range(300):
+    for seed in range(100 * THOROUGH):
         rng = random.Random(seed)
         rows = tuple(
             (rng.choice(("a", "bb", None)), rng.choice((1, 2, 5, None)), rng.choice(("x", "y", None)), rng.randrange(3))

@@ -1,0 +1,134 @@
+"""A gateway that listens: a real server on a free port of loopback, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from tacit.ledger.ledger import open_ledger
+from tacit.ledger.users import Users
+from tacit.plan.load import load_plan
+from tacit.server.app import create_app
+from tacit.server.gateway import Gateway
+from tacit.server.options import Options
+from tacit.server.serve import listening, server_for
+
+PLAN = """\
+version: 1
+tables:
+  stays:
+    columns: {name: text, ward: text, disease: text, age: integer}
+    key: [name]
+    nullable: []
+    rows: [[Alan, A, cancer, 23], [Bob, B, flu, 24], [Ellen, A, flu, 27], [Fen, B, cancer, 28]]
+  wards: {columns: {ward: text, beds: integer}, key: [ward], nullable: [], rows: [[A, 10], [B, 20]]}
+secrets: {cancer: "S(n) :- stays(n, w, 'cancer', a)"}
+roles:
+  nurses: {default: allow, deny: [cancer]}
+  clerks: {default: deny, allow: [wards]}
+"""
+FAKE = "server.fakes:Decider"
+
+
+def write_plan(folder: Path, text: str = PLAN) -> Path:
+    """A plan in a folder."""
+    path = folder / "tacit.yaml"
+    path.write_text(text)
+    return path
+
+
+def add_user(plan: Path, name: str, roles: Sequence[str]) -> str:
+    """A user beside the plan's ledger; the token."""
+    found = load_plan(plan)
+    with open_ledger(found.ledger, found.folder, create=True) as ledger:
+        return Users(ledger).add(name, roles)
+
+
+def revoke(plan: Path, name: str) -> None:
+    found = load_plan(plan)
+    with open_ledger(found.ledger, found.folder) as ledger:
+        Users(ledger).revoke(name)
+
+
+class Live:
+    """A gateway in a thread. `said` is what the operator was told."""
+
+    def __init__(self, plan: Path, *, decider: str | None = None, **options: Any) -> None:
+        self.plan = plan
+        self.said: list[str] = []
+        self.token = add_user(plan, "ann", list(load_plan(plan).roles)[:1])
+        self._options = Options(port=0, **{"deciders": 1, **options})
+        self._decider = {"decider": decider} if decider else {}
+        self._ready = threading.Event()
+        self._failed: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._listening = listening(self._options)
+        self._socket = self._listening.__enter__()
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._thread.start()
+        assert self._ready.wait(60)
+        if self._failed:
+            raise self._failed[0]
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.server.should_exit = True
+        self._thread.join(30)
+        self._listening.__exit__()
+        assert not self._thread.is_alive()
+
+    def _run(self) -> None:
+        async def main() -> None:
+            try:
+                self.gateway = Gateway(self.plan, self._options, tell=self.said.append, **self._decider)
+                try:
+                    await self.gateway.start()
+                except BaseException:
+                    await self.gateway.close()
+                    raise
+                self.loop = asyncio.get_running_loop()
+                self.server = server_for(create_app(self.gateway, version="test"), self._options)
+                announce = asyncio.create_task(self._announce())
+                await self.server.serve(sockets=[self._socket])
+                announce.cancel()
+            except BaseException as error:
+                self._failed.append(error)
+                self._ready.set()
+
+        asyncio.run(main())
+
+    async def _announce(self) -> None:
+        while not self.server.started:
+            await asyncio.sleep(0.01)
+        self._ready.set()
+
+    def client(self, token: str | None = None, **more: Any) -> httpx.Client:
+        """A client with a token: ann's unless another is given."""
+        headers = {"Authorization": f"Bearer {self.token if token is None else token}", **more.pop("headers", {})}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, verify=False, **more)
+
+    def query(self, sql: str, **body: Any) -> httpx.Response:
+        """One query."""
+        accept = body.pop("accept", "application/json")
+        with self.client() as client:
+            return client.post("/query", json={"sql": sql, **body}, headers={"Accept": accept})
+
+    def audit(self) -> str:
+        return (self.plan.parent / "tacit-audit.jsonl").read_text()
+
+
+@contextmanager
+def live(folder: Path, text: str = PLAN, **options: Any) -> Iterator[Live]:
+    """A gateway on a plan in a folder."""
+    with Live(write_plan(folder, text), **options) as running:
+        yield running

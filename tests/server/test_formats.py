@@ -1,0 +1,155 @@
+"""The same rows as JSON, CSV and Arrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.engines.streams import NUMBER
+from tacit.server.formats import (
+    ARROW,
+    CSV,
+    JSON,
+    ArrowEncoder,
+    CsvEncoder,
+    Encoder,
+    JsonEncoder,
+    wanted,
+)
+from tacit.server.refusals import Refusal
+
+TYPES = {
+    pa.int64(): st.integers(-(2**63), 2**63 - 1),
+    pa.string(): st.text(st.characters(codec="utf-8"), max_size=8),
+    pa.float64(): st.floats(),
+    pa.bool_(): st.booleans(),
+    pa.date32(): st.dates(),
+    pa.timestamp("us"): st.datetimes(),
+    pa.decimal128(20, 4): st.decimals(-(10**15), 10**15, places=4),
+    pa.list_(pa.int64()): st.lists(st.integers(-9, 9), max_size=2),
+    pa.binary(): st.binary(max_size=3),
+}
+
+
+@st.composite
+def batches(draw: Any) -> list[pa.RecordBatch]:
+    kinds = draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, max_size=4))
+    schema = pa.schema([pa.field(draw(st.sampled_from(["a", "b", 'x"y', "é,"])), kind) for kind in kinds])
+    made = []
+    for size in draw(st.lists(st.integers(1, 4), max_size=3)):
+        columns = [pa.array([draw(st.none() | TYPES[kind]) for _ in range(size)], kind) for kind in kinds]
+        made.append(pa.record_batch(columns, schema=schema))
+    return [pa.record_batch([pa.array([], kind) for kind in kinds], schema=schema), *made]
+
+
+def whole(encoder: Encoder, found: list[pa.RecordBatch], *, truncated: bool = False) -> bytes:
+    return encoder.start(found[0].schema) + b"".join(encoder.batch(batch) for batch in found[1:]) + encoder.end(truncated)
+
+
+def expected(value: Any) -> Any:
+    """A value as JSON has it, worked out one by one."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return "\\x" + value.hex()
+    if isinstance(value, list):
+        return json.dumps(value)
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")
+    return str(value) if isinstance(value, date) else value
+
+
+@settings(max_examples=600, deadline=None)
+@given(batches(), st.booleans())
+def test_json_says_what_the_batches_hold(found: list[pa.RecordBatch], truncated: bool) -> None:
+    told = json.loads(whole(JsonEncoder(), found, truncated=truncated), parse_float=Decimal)
+    values = [list(row) for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+    assert told["truncated"] is truncated
+    assert [column["name"] for column in told["columns"]] == found[0].schema.names
+    assert len(told["rows"]) == len(values)
+    for got, row in zip(told["rows"], values, strict=True):
+        for one, value in zip(got, map(expected, row), strict=True):
+            assert float(one) == value if isinstance(value, float) else one == value
+
+
+@settings(max_examples=400, deadline=None)
+@given(batches())
+def test_csv_has_a_field_for_each_value_and_tells_missing_from_empty(found: list[pa.RecordBatch]) -> None:
+    text = whole(CsvEncoder(), found).decode()
+    head, *rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert head == found[0].schema.names
+    values = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+    rows = [row or [""] for row in rows]  # a line without anything is a single missing value
+    assert len(rows) == len(values)
+    for got, row in zip(rows, values, strict=True):
+        for one, value in zip(got, row, strict=True):
+            if value is None:
+                assert one == ""
+            elif isinstance(value, str | int | bytes | list):
+                assert one == (str(value).lower() if isinstance(value, bool) else str(expected(value)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(batches(), st.booleans())
+def test_arrow_is_the_same_table(found: list[pa.RecordBatch], truncated: bool) -> None:
+    reader = pa.ipc.open_stream(whole(ArrowEncoder(), found, truncated=truncated))
+    marks, got = [], []
+    while True:
+        try:
+            batch, metadata = reader.read_next_batch_with_custom_metadata()
+        except StopIteration:
+            break
+        got.append(batch)
+        marks.append(metadata)
+    assert repr(pa.Table.from_batches(got, found[0].schema).to_pydict()) == repr(pa.Table.from_batches(found).to_pydict())
+    assert (bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true") is truncated
+
+
+def test_numbers_without_declared_digits() -> None:
+    schema = pa.schema([pa.field("n", pa.string(), metadata=NUMBER)])
+    found = [pa.record_batch([pa.array(values, pa.string())], schema=schema) for values in ([], ["1.10", "NaN", None, "123456789012345678901234567890.5"])]
+    assert whole(JsonEncoder(), found) == (
+        b'{"columns": [{"name": "n", "type": "decimal"}], "rows": [[1.10],[null],[null],[123456789012345678901234567890.5]], "truncated": false}'
+    )
+    column = pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("n").to_pylist()
+    assert column[0] == 1.1 and math.isnan(column[1]) and column[2] is None
+
+
+def test_words_from_a_list_and_times_with_a_zone() -> None:
+    words = pa.array(["a", None, "a"]).dictionary_encode()
+    times = pa.array([datetime(2024, 1, 1, 12)] * 3, pa.timestamp("us", "Europe/Berlin"))
+    found = [pa.record_batch([words, times], names=["w", "t"])]
+    found = [found[0].slice(0, 0), *found]
+    rows = json.loads(whole(JsonEncoder(), found))["rows"]
+    assert rows[1] == [None, "2024-01-01T12:00:00.000000Z"]
+    assert b'"a","2024-01-01T12:00:00.000000Z"' in whole(CsvEncoder(), found)
+    assert pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("w").to_pylist() == ["a", None, "a"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "type_"),
+    [
+        (b"*/*", JSON), (b"application/json", JSON), (b"text/csv", CSV), (b"TEXT/CSV", CSV), (b"application/*", JSON), (b"text/*", CSV),
+        (b"text/html, text/csv;q=0.1", CSV), (b"application/vnd.apache.arrow.stream", ARROW), (b"application/json;q=0, */*", CSV),
+        (b"text/csv;q=0.5,application/json;q=0.4", CSV), (b"text/html,application/xhtml+xml,*/*;q=0.8", JSON), (b"text/csv; charset=utf-8", CSV),
+    ],
+)  # fmt: skip
+def test_the_favourite_type_is_taken(accept: bytes, type_: str) -> None:
+    assert wanted(accept) == type_
+
+
+@pytest.mark.parametrize("accept", [b"text/html", b"image/*", b"application/json;q=0", b"*/*;q=nan", b"x" * 2000, b";;;", b"text/csv;q=x"])
+def test_other_types_are_refused(accept: bytes) -> None:
+    with pytest.raises(Refusal) as caught:
+        wanted(accept)
+    assert caught.value.status == 406
