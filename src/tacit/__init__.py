@@ -16,21 +16,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.api import Anonymized as Anonymized
     from tacit.api import LoadedPlan as LoadedPlan
+    from tacit.api import SyntheticTable as SyntheticTable
     from tacit.api import anonymize as anonymize
     from tacit.api import check as check
     from tacit.api import check_all as check_all
     from tacit.api import load as load
+    from tacit.api import overlapping_views as overlapping_views
     from tacit.api import perfect_privacy as perfect_privacy
+    from tacit.api import synthesize as synthesize
     from tacit.api import view_safety as view_safety
     from tacit.assess import Assessment as Assessment
+    from tacit.client import connect as connect
     from tacit.definitions.alpha_k import AlphaK as AlphaK
     from tacit.definitions.c_k_safety import CKSafety as CKSafety
     from tacit.definitions.dissimilarity import Dissimilarity as Dissimilarity
     from tacit.definitions.e_safety import ESafety as ESafety
     from tacit.definitions.eps_m import EpsM as EpsM
     from tacit.definitions.g_safety import GSafety as GSafety
+    from tacit.definitions.gamma_privacy import GammaPrivacy as GammaPrivacy
     from tacit.definitions.k_anonymity import KAnonymity as KAnonymity
     from tacit.definitions.k_e import KE as KE
+    from tacit.definitions.k_rsind import KRsind as KRsind
+    from tacit.definitions.k_sind import KSind as KSind
     from tacit.definitions.l_diversity import LDiversity as LDiversity
     from tacit.definitions.perfect_privacy import PerfectPrivacy as PerfectPrivacy
     from tacit.definitions.replay import replay as replay
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
     from tacit.definitions.skyline import Skyline as Skyline
     from tacit.definitions.t_closeness import TCloseness as TCloseness
     from tacit.definitions.variance import Variance as Variance
+    from tacit.errors import Refused as Refused
     from tacit.errors import TacitError as TacitError
     from tacit.model.verdict import Assumption as Assumption
     from tacit.model.verdict import Certificate as Certificate
@@ -57,11 +65,18 @@ HOMES = {
     "check": "tacit.api",
     "check_all": "tacit.api",
     "load": "tacit.api",
+    "overlapping_views": "tacit.api",
     "perfect_privacy": "tacit.api",
+    "synthesize": "tacit.api",
+    "SyntheticTable": "tacit.api",
     "view_safety": "tacit.api",
     "LoadedPlan": "tacit.api",
     "Assessment": "tacit.assess",
+    "connect": "tacit.client",
     "GSafety": "tacit.definitions.g_safety",
+    "GammaPrivacy": "tacit.definitions.gamma_privacy",
+    "KSind": "tacit.definitions.k_sind",
+    "KRsind": "tacit.definitions.k_rsind",
     "ESafety": "tacit.definitions.e_safety",
     "KAnonymity": "tacit.definitions.k_anonymity",
     "LDiversity": "tacit.definitions.l_diversity",
@@ -77,6 +92,7 @@ HOMES = {
     "Rho1Rho2": "tacit.definitions.rho1_rho2",
     "Semantic": "tacit.definitions.semantic",
     "replay": "tacit.definitions.replay",
+    "Refused": "tacit.errors",
     "TacitError": "tacit.errors",
     "Assumption": "tacit.model.verdict",
     "Certificate": "tacit.model.verdict",

@@ -231,9 +231,10 @@ def perfect_privacy(
     holds     perfect privacy of view: no row can matter to both the secret and a view
     """
     from tacit.definitions.perfect_privacy import PerfectPrivacy
+    from tacit.queries.dependency import joined
     from tacit.queries.question import QueryQuestion
     from tacit.queries.read import read
-    from tacit.queries.schema import relations_of
+    from tacit.queries.schema import foreign, relations_of
     from tacit.readings import no_nulls, syntax, untyped
 
     tables = read_schema(schema)
@@ -250,6 +251,7 @@ def perfect_privacy(
         ),
         relations,
         dialect,
+        joined(foreign(tables)),
         assumptions=(*no_nulls(tables.values()), *untyped(relations)),
     )
     return PerfectPrivacy(semantics, model, seconds).check(question)  # type: ignore[arg-type]
@@ -300,6 +302,112 @@ def view_safety(
         "checks": [{"g-safety": asks}, {"e-safety": asks}], **({} if fresh is None else {"fresh": fresh}),
     }  # fmt: skip
     return assess(read_plan(parse(json.dumps(plan, default=str), "view_safety"), Path(".")))
+
+
+def overlapping_views(
+    data: Any, views: Mapping[str, str] | Sequence[str], definitions: Sequence[Definition], *, key: str | Sequence[str], sensitive: str,
+    name: str = "data",
+) -> Assessment:  # fmt: skip
+    """What do several views of one table disclose together? Each is SQL such as SELECT condition FROM data WHERE age < 30.
+
+    `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views. Everybody knows all its columns but
+    the `sensitive` one; `key` tells people apart.
+
+    >>> import pandas, tacit
+    >>> patients = pandas.DataFrame({"name": ["Ann", "Bob", "Cy"], "age": [31, 35, 38], "condition": ["flu", "cold", "flu"]})
+    >>> views = ["SELECT condition FROM data WHERE age < 37", "SELECT condition FROM data WHERE age > 33"]
+    >>> found = tacit.overlapping_views(patients, views, [tacit.GammaPrivacy(gamma=0.5)], key="name", sensitive="condition")
+    >>> print(found[0])
+    holds     0.5-privacy of view 1, view 2: nobody has any value in more than 0.5 of the tables that fit both views
+    """
+    from tacit.definitions.overlapping import OverlapDefinition
+    from tacit.engines.duckdb import DuckDB
+    from tacit.model.release import View
+    from tacit.overlap_asking.questions import OverlapQuestions
+    from tacit.plan.plan import Check
+    from tacit.readings import Readings
+
+    for one in definitions:
+        if not isinstance(one, OverlapDefinition):
+            hint = "Use for example tacit.GammaPrivacy(gamma=0.5)."
+            raise ParameterError(f"{one!r} is no definition about several views of one table.", parameter="definitions", hint=hint)
+    begun = time.perf_counter()
+    named = dict(views) if isinstance(views, Mapping) else {f"view {number}": text for number, text in enumerate(views, 1)}
+    releases = {one: View(one, text) for one, text in named.items()}
+    table = Table(name, keys=(names(key),), sensitive=(sensitive,))
+    plan = Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases)
+    with DuckDB() as engine:
+        engine.put(name, data)
+        asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
+        verdicts = tuple(one.check(asked.question(Check(one.check_name, releases=tuple(named)))) for one in definitions)
+    return Assessment(name, verdicts, {}, seconds=time.perf_counter() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticTable:
+    """Synthetic people, as a table of the kind that was given, in random order.
+
+    Where a check does not hold, `table` is None; a check holds always, unless more is asked than the mechanism is given.
+    `details` has all that `tacit synthesize --json` prints; what compares with the true table (`utility`) is for the owner only.
+    """
+
+    table: Any
+    verdicts: tuple[Verdict, ...]
+    warnings: tuple[str, ...]
+    details: Mapping[str, Any]
+
+
+def synthesize(
+    data: Any,
+    *,
+    group: str,
+    value: str,
+    epsilon: Any,
+    delta: Any,
+    count: str | None = None,
+    domain: Any = None,
+    guarantee: str = "dp",
+    mechanism: str = "dirichlet",
+    outside: str = "error",
+    prior: str | None = None,
+    coarsen: str | None = None,
+    shrink: Any = None,
+    accept: Any = None,
+    seed: int | None = None,
+    job: Job | None = None,
+    name: str = "data",
+) -> SyntheticTable:
+    """Draw synthetic people with the least noise for which (epsilon, delta)-differential privacy of everybody's `value` is proved.
+
+    `data` is a pandas, Polars or Arrow table or a DuckDB relation. Everybody may know the groups and how many people each has.
+    `domain` lists all values that there could be, or names a file like the other options, which are those of a plan's `synthetic:`.
+    With a `seed` the output is not private: whoever knows it can draw it again.
+
+    >>> import pandas, tacit
+    >>> jobs = pandas.DataFrame({"work": ["mill"] * 3 + ["yard"] * 2, "home": ["north", "north", "south", "east", "south"]})
+    >>> found = tacit.synthesize(jobs, group="work", value="home", domain=["north", "south", "east", "west"], epsilon=1, delta=0)
+    >>> sorted(found.table["work"]), found.verdicts[0].status
+    (['mill', 'mill', 'mill', 'yard', 'yard'], 'holds')
+    """
+    from tacit.engines.duckdb import DuckDB
+    from tacit.plan.document import parse
+    from tacit.plan.load import read_plan
+    from tacit.synthesizing.in_memory import synthesized
+
+    listed = domain is not None and not isinstance(domain, str | Path | Mapping)
+    given = {
+        "group": group, "value": value, "count": count, "epsilon": epsilon, "delta": delta, "guarantee": guarantee, "mechanism": mechanism,
+        "outside": outside, "prior": prior, "coarsen": coarsen, "shrink": shrink, "accept": accept, "domain": None if listed else domain,
+    }  # fmt: skip
+    release = {"table": name, "synthetic": {key: one for key, one in given.items() if one is not None}}
+    table = {"domains": {value: list(domain)}} if listed else {}
+    written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
+    plan = read_plan(parse(json.dumps(written, default=str), "synthesize"), Path("."))
+    with DuckDB() as engine:
+        engine.put(name, data, [one for one in (group, value, count) if one is not None])
+        found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
+        shown = None if relation is None else table_like(data, relation)
+    return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())
 
 
 def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
@@ -354,7 +462,11 @@ def released_like(data: Any, recoded: Recoded, engine: DuckDB) -> Any:
     made = statement(recoded, engine.collations(recoded.raw.table.name))
     for relation, columns in made.relations.items():
         engine.put_map(relation, columns)
-    found = engine.connection.sql(engine.sql(made.query))
+    return table_like(data, engine.connection.sql(engine.sql(made.query)))
+
+
+def table_like(data: Any, found: Any) -> Any:
+    """DuckDB's rows as the kind of table that was given."""
     kind = type(data).__module__.partition(".")[0]
     if kind == "pandas":
         return found.df()

@@ -10,22 +10,39 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.definitions.asking import answer_with
-from tacit.definitions.registry import MICRODATA, OF_WORLDS, define
+from tacit.definitions.registry import (
+    MICRODATA,
+    OF_OVERLAPS,
+    OF_QUERIES,
+    OF_SYNTHETIC,
+    OF_WORLDS,
+    define,
+)
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, PlanError, did_you_mean, raise_all
+from tacit.holdings.concerning import concerns
 from tacit.jobs import Job
-from tacit.model.verdict import Audience, Verdict
+from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.load import not_built
 from tacit.readings import Readings
 from tacit.source import Source, nobody
 
 if TYPE_CHECKING:
+    from tacit.definitions.base import Definition
     from tacit.engines.base import Engine
+    from tacit.holdings.holdings import Hand, Holdings
+    from tacit.overlap.memberships import Seats
+    from tacit.overlap.question import OverlapQuestion
+    from tacit.overlap.stages import Stages
+    from tacit.overlap_asking.questions import OverlapQuestions
     from tacit.plan.plan import Check, Plan
+    from tacit.queries.question import QueryQuestion
+    from tacit.synthesis_asking.questions import SyntheticQuestions
     from tacit.tables.microdata import MicrodataQuestion
     from tacit.tables.portrait import Portrait
     from tacit.view_questions import ViewQuestions
 
+GAMMA = "gamma-privacy"
 EXIT_STATUS = {"breached": 1, "undecided": 3}
 
 
@@ -33,7 +50,9 @@ EXIT_STATUS = {"breached": 1, "undecided": 3}
 class Assessment:
     """The answers to a plan's checks, in the plan's order, and the questions behind them.
 
-    `portraits` has, by release, what a report draws; it is empty unless it was asked for.
+    `portraits` has, by release, what a report draws; it is empty unless it was asked for. So are `stages`: by the releases that
+    gamma-privacy judged together, everybody's beliefs after each of them; and `seats`: who is in which of the releases that were judged together. `people` says how many people of a table were
+    judged by overlapping views. `queries` has what perfect privacy was asked about, by the secret and the views: a report draws them.
     """
 
     plan: str
@@ -41,6 +60,10 @@ class Assessment:
     questions: Mapping[str, MicrodataQuestion] = field(default_factory=dict)
     seconds: float = 0.0
     portraits: Mapping[str, Portrait] = field(default_factory=dict)
+    stages: Mapping[str, Stages] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
+    seats: Mapping[str, Seats] = field(default_factory=dict)
+    queries: Mapping[tuple[str, ...], QueryQuestion] = field(default_factory=dict)
 
     @property
     def exit_status(self) -> int:
@@ -77,27 +100,33 @@ class Assessment:
 
 
 def assess(
-    plan: Plan, *, only: Sequence[str] = (), job: Job | None = None, portraits: bool = False
-) -> Assessment:
+    plan: Plan, *, only: Sequence[str] = (), job: Job | None = None, portraits: bool = False, stages: bool = False,
+    new_answers: Mapping[str, str] | None = None,
+) -> Assessment:  # fmt: skip
     """Answer the checks of a plan.
 
-    `only` picks checks by name, kind or release; `portraits` also computes what a report draws. Raises TacitError where the input is wrong.
+    `only` picks checks by name, kind or release; `portraits` also computes what a report draws, `stages` only what the terminal
+    tells of a breach: beliefs release by release, where they are quick to count. `new_answers` are keyed hashes of what is about to go
+    out, for the ledger. Raises TacitError where the input is wrong.
     """
     begun = time.perf_counter()
     job = job or Job()
     checks = selected(plan, only)
     raise_all(not_built(plan, checks))
-    with Desk(plan) as desk:
+    with Desk(plan, job, new_answers) as desk:
         verdicts = []
         for number, check in enumerate(checks):
             job.step(f"{check.kind} of {', '.join(check.releases)}", number / len(checks))
             verdicts.append(answer(check, desk))
         asked = desk.source.questions if "source" in vars(desk) else {}
         pictures = draw(asked, verdicts, job) if portraits else {}
+        followed = follow(desk.overlapping, verdicts, job, everything=portraits) if portraits or stages else {}
+        seated = seat(desk.overlapping) if portraits else {}
         job.step("done", 1.0)
         # Witnesses and examples were looked up while the engine was open; nobody is from here on.
         questions = {name: replace(question, find=nobody) for name, question in asked.items()}
-    return Assessment(plan.file, tuple(verdicts), questions, time.perf_counter() - begun, pictures)
+    seconds = time.perf_counter() - begun
+    return Assessment(plan.file, tuple(verdicts), questions, seconds, pictures, followed, judged(desk.overlapping), seated, desk.queries)
 
 
 def draw(questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict], job: Job) -> dict[str, Portrait]:
@@ -106,6 +135,35 @@ def draw(questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict]
 
     job.step("looking for who is exposed", 1.0)
     return portraits(questions, verdicts)
+
+
+def follow(
+    questions: Mapping[tuple[str, str], OverlapQuestion], verdicts: Sequence[Verdict], job: Job, *, everything: bool
+) -> dict[str, Stages]:
+    """Everybody's beliefs release by release, where gamma-privacy was asked; not `everything`: where it is breached, and quickly."""
+    from tacit.overlap.stages import BRIEFLY, SECONDS, stages
+
+    breached = {subject_text(verdict.subject) for verdict in verdicts if verdict.check == GAMMA and verdict.status == "breached"}
+    return {
+        name: stages(question, job, seconds=SECONDS if everything else BRIEFLY)
+        for (kind, name), question in questions.items() if kind == GAMMA and (everything or name in breached)
+    }  # fmt: skip
+
+
+def seat(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, Seats]:
+    """Who is in which of the releases that were judged together; of those whom some release could show, where gamma-privacy was asked."""
+    from tacit.overlap.memberships import seats
+
+    gamma_last = sorted(questions.items(), key=lambda one: one[0][0] == GAMMA)
+    return {name: seats(question) for (_, name), question in gamma_last}
+
+
+def judged(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, int]:
+    """How many people of each table were judged by overlapping views."""
+    found: dict[str, int] = {}
+    for question in questions.values():
+        found[question.table] = max(found.get(question.table, 0), question.overlap.people)
+    return found
 
 
 def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
@@ -122,8 +180,12 @@ def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
 class Desk:
     """Where a plan's checks are answered. The source is opened when the first of them needs it: some need no data."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, job: Job | None = None, new_answers: Mapping[str, str] | None = None) -> None:
         self.plan = plan
+        self.job = job or Job()
+        self.new_answers = new_answers or {}  # keyed hashes of what is about to go out, by release
+        self.overlapping: dict[tuple[str, str], OverlapQuestion] = {}  # by check and releases
+        self.queries: dict[tuple[str, ...], QueryQuestion] = {}  # by secret and views
         self._stack = ExitStack()
 
     def __enter__(self) -> Desk:
@@ -147,10 +209,41 @@ class Desk:
         """The plan's queries, read."""
         return Readings(self.plan, lambda: self.engine)
 
-
     def question(self, check: Check) -> Any:
-        """The question that a check asks about a secret and some views."""
+        """The question that a check asks about some views."""
+        if check.kind in OF_WORLDS and concerns(check, self.plan):
+            from tacit.holdings.asking import all_cases
+
+            return all_cases(check, self.holdings, self)
+        if check.kind in OF_OVERLAPS:
+            question = self.overlapping[check.kind, ", ".join(check.releases)] = self.overlaps.question(check)
+            return question
+        if check.kind in OF_SYNTHETIC:
+            return self.synthetic.question(check)
         return self.views.question(check) if check.kind in OF_WORLDS else self.readings.question(check)
+
+    @cached_property
+    def overlaps(self) -> OverlapQuestions:
+        """The plan's questions about several views of one table."""
+        from tacit.overlap_asking.questions import OverlapQuestions
+
+        return OverlapQuestions(self.plan, self.readings, lambda: self.engine, self.job)
+
+    @cached_property
+    def synthetic(self) -> SyntheticQuestions:
+        """The plan's questions about synthetic releases, and what they are made of."""
+        from tacit.synthesis_asking.questions import SyntheticQuestions
+
+        return SyntheticQuestions(self.plan, self.engine, self.job)
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        """What is out by the ledger, and who has it."""
+        from tacit.holdings.holdings import Holdings
+
+        found = Holdings(self, self.new_answers)
+        self._stack.callback(found.close)
+        return found
 
     @cached_property
     def views(self) -> ViewQuestions:
@@ -161,17 +254,48 @@ class Desk:
 
 
 def answer(check: Check, desk: Desk) -> Verdict:
-    """Ask the definition that a check names about the release, or the queries, that it names."""
+    """Ask the definition that a check names about the release, or the queries, that it names, and about all that is out beside it."""
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
+    verdict = with_holdings(check, definition, desk) if concerns(check, desk.plan) else by_itself(check, definition, desk)
+    return replace(verdict, name=check.name, seconds=time.perf_counter() - begun)
+
+
+def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:
+    """The verdict on what a check names."""
     if check.kind in MICRODATA:
         mark = desk.plan.mark(*check.path)
         question = desk.source.question(check.releases[0])
-        verdict = answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
-    else:
-        question = desk.question(check)
-        try:
-            verdict = definition.check(question)
-        except InputError as error:
-            raise error.at(desk.plan.mark(*check.path)) from None
-    return replace(verdict, name=check.name, seconds=time.perf_counter() - begun)
+        return answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
+    return judged_by(check, definition, desk.question(check), desk)
+
+
+def judged_by(check: Check, definition: Definition, question: Any, desk: Desk) -> Verdict:
+    """The verdict on a question about queries, views or mechanisms; errors point at the check."""
+    if check.kind in OF_QUERIES:
+        desk.queries[question.secret.name, *(one.name for one in question.views)] = question
+    try:
+        return definition.check(question)
+    except InputError as error:
+        raise error.at(desk.plan.mark(*check.path)) from None
+
+
+def with_holdings(check: Check, definition: Definition, desk: Desk) -> Verdict:
+    """The verdict for everybody who gets what a check names, together with what they hold; the worst one counts."""
+    from tacit.holdings.asking import question_for
+    from tacit.holdings.judging import judged
+
+    asked: dict[tuple[str, ...], OverlapQuestion] = {}
+
+    def ask(check: Check, hand: Hand) -> Verdict:
+        if check.kind in MICRODATA:
+            return by_itself(check, definition, desk)
+        question = question_for(check, hand, desk)
+        if check.kind in OF_OVERLAPS:
+            asked[*hand.names, *hand.new] = question
+        return judged_by(check, definition, question, desk)
+
+    verdict, hand = judged(check, definition, desk.holdings, ask)
+    if (decided := asked.get((*hand.names, *hand.new))) is not None:
+        desk.overlapping[check.kind, ", ".join(check.releases)] = decided
+    return verdict

@@ -7,6 +7,8 @@
     │   ├── QueryError                in a query: carries a code that the documentation explains
     │   └── ParameterError            a threshold that protects nobody or is out of range
     ├── EngineError                   the database refused: no connection, no rights, no disk
+    │   └── GatewayError              a gateway cannot be asked: no connection, a wrong token, no place free
+    ├── Refused                       a gateway does not answer a query: carries its code and the secret
     ├── MissingExtra (ImportError)    an optional package is not installed
     └── Problems                      several of the above, found in one go
 """
@@ -127,6 +129,31 @@ class ParameterError(InputError):
 
 class EngineError(TacitError):
     """The engine refused: no connection, no rights, no disk, or SQL it does not know."""
+
+
+class GatewayError(EngineError):
+    """A gateway cannot be asked, whatever the query says; `code` tells programs why.
+
+    >>> GatewayError("nobody answers at https://clinic.example.", code="unreachable").code
+    'unreachable'
+    """
+
+    def __init__(self, message: str, *, code: str, hint: str | None = None) -> None:
+        self.code = code
+        super().__init__(message, hint=hint)
+
+
+class Refused(TacitError):
+    """A gateway does not answer a query in this role; `code` is explained in the documentation, `secret` is what forbids it.
+
+    >>> Refused("it would say something about cancer.", code="discloses", secret="cancer").secret
+    'cancer'
+    """
+
+    def __init__(self, message: str, *, code: str, secret: str | None = None, hint: str | None = None) -> None:
+        self.code = code
+        self.secret = secret
+        super().__init__(message, hint=hint)
 
 
 class MissingExtra(TacitError, ImportError):

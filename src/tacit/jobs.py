@@ -25,12 +25,18 @@ class Job:
 
     tell: Callable[[str, float], None] = field(default=lambda text, share: None)
     cancelled: bool = False
+    settled: Callable[[], None] = field(default=lambda: None)
 
     def step(self, text: str, share: float) -> None:
         """Say what is being done and which share of the work is behind; stop here if cancelled."""
         if self.cancelled:
             raise Cancelled
         self.tell(text, share)
+
+    def settle(self, text: str) -> None:
+        """The last step at which it can be stopped: what follows is done as a whole, and `settled` tells whoever could stop it."""
+        self.step(text, 1.0)
+        self.settled()
 
     def cancel(self) -> None:
         """Stop at the next step."""

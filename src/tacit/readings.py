@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tacit.errors import EngineError, InputError, TacitError, did_you_mean
-from tacit.model.release import View
+from tacit.model.release import Synthetic, View
 from tacit.model.schema import Table
 from tacit.model.verdict import Assumption
 from tacit.queries.classes import classes_of
+from tacit.queries.dependencies import read_constraint
+from tacit.queries.dependency import joined
 from tacit.queries.explain import Explanation, explained
 from tacit.queries.kinds import ENGINE
 from tacit.queries.question import QueryQuestion
 from tacit.queries.read import read
 from tacit.queries.reading import Reading
-from tacit.queries.schema import relations_of
+from tacit.queries.schema import foreign, relations_of
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -53,7 +55,7 @@ class Readings:
         unseen = [table for table in self.plan.tables.values() if table.name not in self._looked_at]
         assumed = (*seen, *no_nulls(unseen), *untyped(self.relations()))
         return QueryQuestion(
-            secret, views, self.relations(), self.dialect, self.plan.constraints, assumed, others=self._views()
+            secret, views, self.relations(), self.dialect, self.tied(), assumed, others=self._views()
         )
 
     def secret(self, name: str) -> Reading:
@@ -75,6 +77,8 @@ class Readings:
         elif name.split()[1:]:
             reading = self.read_as(name, "query")
         else:
+            if isinstance(self.plan.releases.get(name), Synthetic):
+                raise InputError(f"{name} is synthetic data: there is no query to explain.", hint=f"Ask tacit check --only {name}, or tacit synthesize {name} -o FILE.")
             known = [*self.plan.secrets, *(one.name for one in self.plan.releases.values() if isinstance(one, View))]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
             raise InputError(f"the plan has no secret and no view {name!r}.", hint=hint)
@@ -96,6 +100,20 @@ class Readings:
                     self._looked_at.append(table.name)
             self._relations = relations_of(self.plan.tables, columns, nullable)
         return self._relations
+
+    def take(self, relations: Relations) -> None:
+        """Read queries over these relations instead of asking the source what they are like."""
+        self._relations = relations
+
+    def tied(self) -> tuple[frozenset[str], ...]:
+        """Groups of tables whose rows constraints and foreign keys tie together."""
+        groups = foreign(self.plan.tables)
+        for at, text in enumerate(self.plan.constraints):
+            try:
+                groups += [set(one.relations()) for one in read_constraint(text, self.relations())]
+            except TacitError as error:
+                raise error.at(self.plan.mark("constraints", at)) from None
+        return joined(groups)
 
     def _read(self, section: str, name: str, text: str, file: str | None) -> Reading:
         if (section, name) not in self._readings:
@@ -145,7 +163,7 @@ def syntax(dialect: str) -> Callable[[str], None] | None:
 def kinds_of(engine: Engine, table: str) -> dict[str, str]:
     """The columns of a table with their kinds; where only the engine knows how values compare, that is said."""
     plain = {name: engine.meaning(native) for name, native in engine.native_types(table).items()}
-    return {name: str(one.kind) if one.read == "{c}" else ENGINE for name, one in plain.items()}
+    return {name: str(one.kind) if one.read == "{c}" or one.compares else ENGINE for name, one in plain.items()}
 
 
 def untyped(relations: Relations) -> tuple[Assumption, ...]:

@@ -86,7 +86,8 @@ class Source:
     def _recoded(self, release: Microdata) -> MicrodataQuestion:
         table = self.plan.tables[release.table]
         if table.name not in self.counted:
-            self.engine.attach(table)
+            if not self.engine.has(table.name):
+                self.engine.attach(table)
             self.counted[table.name] = count_table(self.engine, table, self.plan)
         question = self.counted[table.name].question(release.name, self._levels(release))
         return replace(question, population=partial(self._population, release))
@@ -96,7 +97,8 @@ class Source:
         original = self.plan.tables[release.table]
         table = replace(self.plan.tables[name], quasi_identifiers=original.quasi_identifiers, sensitive=())
         if f"{name} as population" not in self.counted:
-            self.engine.attach(self.plan.tables[name])
+            if not self.engine.has(name):
+                self.engine.attach(self.plan.tables[name])
             recoded = replace(table, hierarchies=original.hierarchies)
             self.counted[f"{name} as population"] = count_table(self.engine, recoded, self.plan)
         counted = self.counted[f"{name} as population"]

@@ -14,6 +14,7 @@ from tacit.definitions.words import listed
 from tacit.errors import DataError, InputError, PlanError, QueryError, TacitError
 from tacit.model.release import Constraint, View
 from tacit.model.verdict import Assumption
+from tacit.plan.references import LEDGER
 from tacit.queries.dependencies import inclusion, keys_of, read_constraint
 from tacit.queries.dependency import Dependency
 from tacit.queries.facts import Fact
@@ -51,6 +52,8 @@ FIRST = dt.datetime(1777, 7, 7)
 MOST_BESIDE = 64  # possible rows of a table that does not matter and is counted all the same
 EMPTY = Query("", ())
 
+Sees = tuple[tuple[str, ...], list[str], list[str]]  # clients, what they have seen, what they would see
+
 
 class ViewQuestions:
     """The questions of a plan about view safety. Tables are read once, and only those that a question speaks of."""
@@ -60,12 +63,13 @@ class ViewQuestions:
         self.readings = readings
         self.data = ViewData(plan, readings, engine)
 
-    def question(self, check: Check) -> SafetyQuestion:
-        """The question that a check asks."""
+    def question(self, check: Check, only: Sees | None = None) -> SafetyQuestion:
+        """The question that a check asks, of everybody or `only` of one adversary, with what they have seen and would see."""
         over = str(check.parameters.get("over", "instance"))
-        given = self._given(check)
+        given = self._given(check) if only is None else only[1]
         try:
-            cases = tuple(self._cases(check, given, over))
+            adversaries = list(self._adversaries(check, given)) if only is None else [only]
+            cases = tuple(self._cases(check, given, over, adversaries))
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
         bags = [name for name in (*given, *check.releases) if self._is_bag(name)]
@@ -79,8 +83,8 @@ class ViewQuestions:
     def _given(self, check: Check) -> list[str]:
         given = self.plan.published if check.given is None else check.given
         for name in given:
-            if name == "ledger":
-                raise PlanError("there is no ledger in this version of Tacit.", hint="Name the releases that are out.", mark=self.plan.mark("published"))
+            if name == LEDGER:
+                raise PlanError("what the ledger holds is not looked at here.", hint="Ask tacit check, or name the releases that are out.", mark=self.plan.mark("published"))
             release = self.plan.releases[name]
             if not isinstance(release, View | Constraint):
                 hint = "Name views and constraints; leave microdata and synthetic data out."
@@ -88,7 +92,7 @@ class ViewQuestions:
         # What is asked about is not out yet.
         return [name for name in given if name not in check.releases]
 
-    def _adversaries(self, check: Check, given: Sequence[str]) -> Iterator[tuple[tuple[str, ...], list[str], list[str]]]:
+    def _adversaries(self, check: Check, given: Sequence[str]) -> Iterator[Sees]:
         """Clients, alone or together, with what they have seen and what they would see; the public is nobody."""
         to = {name: set(self.plan.releases[name].to) for name in (*given, *check.releases)}
         clients = sorted(set().union(*to.values())) if to else []
@@ -113,10 +117,18 @@ class ViewQuestions:
 
     # -- cases ------------------------------------------------------------------------------------------
 
-    def _cases(self, check: Check, given: Sequence[str], over: str) -> Iterator[SafetyCase]:
+    def connected(self, check: Check, also: Sequence[str] = ()) -> list[str]:
+        """The tables that a check speaks of, those in `also`, and all that constraints connect with them."""
+        text = self.plan.secrets[str(check.secret)]
+        queries = [query for name in check.releases if (query := self._view(name)) is not None]
+        start = tables_of([*queries, self._example(str(check.secret), text)], [*self.plan.dictionary, *check.dictionary])
+        rules = [one for name in check.releases for one in self._constraint(name)]
+        start += [name for one in rules for name in one.relations()]
+        return connected([*start, *also], [*self.dependencies, *rules])
+
+    def _cases(self, check: Check, given: Sequence[str], over: str, adversaries: Sequence[Sees]) -> Iterator[SafetyCase]:
         text = self.plan.secrets[str(check.secret)]
         dictionary = [*self.plan.dictionary, *check.dictionary]
-        adversaries = list(self._adversaries(check, given))
         queries = [query for name in (*given, *check.releases) if (query := self._view(name)) is not None]
         dependencies = [*self.dependencies, *(one for name in (*given, *check.releases) for one in self._constraint(name))]
         start = tables_of([*queries, self._example(str(check.secret), text)], dictionary)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.anonymization.aware import is_silent, minimality_stories, not_aware
+from tacit.anonymization.chosen import PICKED, not_at, picked_node
 from tacit.anonymization.impossible import advice, not_possible
 from tacit.anonymization.results import Choice, NotRepaired, Repaired
 from tacit.anonymization.task import Task, task_of
@@ -45,14 +46,16 @@ def anonymize(
     aware: bool = False,
     relaxed: bool = False,
     seconds: float | None = None,
+    levels: Mapping[str, int] | None = None,
     replace_output: bool = False,
     portrait: bool = False,
     job: Job | None = None,
 ) -> Repaired | NotRepaired:
     """Generalize the table of a release until all checks of that release hold, at the least loss.
 
-    `options` override the release's own keys (method, suppress, utility, weights, at_most). Where an
-    `output` is named, the release is written there and read back. `portrait` also looks at it for a picture.
+    `options` override the release's own keys (method, suppress, utility, weights, at_most). Where `levels` are
+    given nothing is searched: the release is made at these, if all checks hold there. Where an `output` is
+    named, the release is written there and read back. `portrait` also looks at it for a picture.
     """
     begun, job = time.perf_counter(), job or Job()
     with open_engine(plan.source, plan.folder) as engine:
@@ -64,7 +67,7 @@ def anonymize(
         if output is not None:
             # Once more: now the engine knows which files it reads.
             engine.check_target(output, replace=replace_output, keep=keep)
-        found = solve(task, job)
+        found = solve(task, job, levels)
         if isinstance(found, Repaired) and output is not None:
             write(found.recoded, engine, output, job=job, replace=replace_output, keep=keep)
             job.step("checking what was written", 0.95)
@@ -78,12 +81,15 @@ def anonymize(
     return replace(found, seconds=time.perf_counter() - begun)
 
 
-def solve(task: Task, job: Job) -> Repaired | NotRepaired:
-    """Find the release, by the method that was asked for. The checks' own verdicts have the last word."""
+def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repaired | NotRepaired:
+    """Find the release, by the method that was asked for, or at some levels. The checks' own verdicts have the last word."""
     for one in task.required:
         if one.definition.missing == "error":
             task.raw.groups(missing="error")  # looks at the table itself, whatever levels would hide
-    found = by_lattice(task, job) if task.repair.method == "lattice" else by_groups(task, job)
+    if levels is not None:
+        found = at_levels(task, levels, job)
+    else:
+        found = by_lattice(task, job) if task.repair.method == "lattice" else by_groups(task, job)
     if isinstance(found, Repaired) and any(verdict.status != "holds" for verdict in found.verdicts):
         raise EngineError("the release that was found does not meet its checks.", hint="Nothing was written. Please report this.")
     return found
@@ -105,15 +111,36 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
         if withstands is None:
             return replace(not_aware(task), nodes=nodes)
         best = withstands
-    recoded = judge.recoded(best)
+    made = repaired_at(task, judge, best, why_unproved(task, judge, found))
+    return replace(
+        made, choices=choices(task, judge, cost, found, best),
+        all_choices=found.all_minimal and judge.is_thorough and len(found.minimal) <= CHART,
+        aware=minimality_stories(task, made.recoded), nodes=nodes,
+    )  # fmt: skip
+
+
+def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | NotRepaired:
+    """The release at levels that were picked, where all checks hold there."""
+    node = picked_node(task, levels)
+    if task.aware:
+        raise InputError("levels that are picked are not the least that pass.", hint="Leave --aware out.")
+    job.step("asking the checks", 0.3)
+    judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
+    if not judge.holds(node):
+        return not_at(task, judge, judge.outcome(node))
+    job.step("measuring what is lost", 0.6)
+    choice = choice_at(task, judge, cost_by(judge, task.repair.utility, task.repair.weights), node, chosen=True)
+    return replace(repaired_at(task, judge, node, PICKED), choices=(choice,))
+
+
+def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired:
+    """The release at a node where the checks hold, with their verdicts and what it costs."""
+    recoded = judge.recoded(node)
     # Names of people make the story of a small table; in a large one they cost more than the search.
-    asked = recoded.question() if len(task.raw.base) <= CHART_CELLS else judge.released(best)
+    asked = recoded.question() if len(task.raw.base) <= CHART_CELLS else judge.released(node)
     return Repaired(
         task.release, recoded, task.verdicts(asked), describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
-        task.repair, proved=not (unproved := why_unproved(task, judge, found)),
-        choices=choices(task, judge, cost, found, best),
-        all_choices=found.all_minimal and judge.is_thorough and len(found.minimal) <= CHART,
-        aware=minimality_stories(task, recoded), nodes=nodes, unproved=unproved,
+        task.repair, proved=not unproved, unproved=unproved, nodes=(judge.asked, len(judge.lattice)),
     )  # fmt: skip
 
 

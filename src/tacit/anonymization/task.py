@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.definitions.microdata import MicrodataDefinition
 from tacit.definitions.registry import MICRODATA, define
 from tacit.errors import PlanError, did_you_mean, raise_all
-from tacit.model.release import Microdata, Repair
+from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
 from tacit.plan.load import not_built
 from tacit.repairs.required import Required
@@ -63,6 +63,8 @@ def task_of(
     """What the plan and the options ask for."""
     microdata = plan.releases.get(release)
     if not isinstance(microdata, Microdata):
+        if isinstance(microdata, Synthetic):
+            raise PlanError(f"{release} is synthetic data, which is drawn and not generalized.", hint=f"Write tacit synthesize {release} -o FILE.")
         known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
         hint = did_you_mean(release, known) or "Add one under releases: {table: NAME}."
         raise PlanError(f"the plan has no microdata release {release!r}.", hint=hint)

@@ -27,7 +27,15 @@ from tacit.model.numbers import percent
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 from tacit.queries.attribute_independent import split_attributes, split_relations, tied
 from tacit.queries.classes import bound, classes_of
-from tacit.queries.critical import Disclosed, NotDecided, Private, is_empty, judge
+from tacit.queries.critical import (
+    Disclosed,
+    Judge,
+    NotDecided,
+    Private,
+    SettledPair,
+    is_empty,
+    judge,
+)
 from tacit.queries.facts import Fact
 from tacit.queries.families import doubtful
 from tacit.queries.query import Query, Relations
@@ -39,6 +47,8 @@ ROWS_INDEPENDENT = Assumption("rows-independent", "whether one row is there says
 ATTRIBUTES_INDEPENDENT = Assumption(
     "attributes-independent", "which rows there are is no secret, and the attributes of a row say nothing about each other", "cannot"
 )
+INSTEAD = "Ask for g-safety or e-safety."
+BOUND = f"The queries depend on a common row, but constraints may exclude the databases in which they do. {INSTEAD}"
 SCHEMA_KNOWN = Assumption("schema-known", "everybody knows the tables, keys and domains", "yes")
 
 
@@ -95,41 +105,45 @@ class PerfectPrivacy(Definition):
 
     def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for a tuple on which both the secret and a view depend."""
-        begun = time.monotonic()
         said = self._said(question)
-        if question.constraints:
-            return self._undecided(
-                "constraints",
-                "The plan has constraints that everybody knows, and perfect privacy takes only keys into account. "
-                "Ask for g-safety or e-safety.",
-                said,
-            )
+        ruling = self.decide(question)
+        if isinstance(ruling.found, NotDecided):
+            return self._undecided(ruling.found.code, ruling.found.text or "The search met its limit.", said)
+        if isinstance(ruling.found, Disclosed):
+            assert ruling.secret is not None and ruling.view is not None
+            relations = self._queries(question.secret, question.relations)[1]
+            return self._disclosed(question, ruling.secret, ruling.view, question.views[ruling.place], ruling.found, relations, said)
+        return self._holds(question, ruling, said)
+
+    def decide(self, question: QueryQuestion, judge: Judge | None = None) -> Ruling:
+        """The decision by itself: no witness is executed and nothing is told. `judge` remembers queries that it saw before."""
+        begun = time.monotonic()
         secrets, relations = self._queries(question.secret, question.relations)
         views = [(place, query) for place, one in enumerate(question.views) for query in self._queries(one, question.relations)[0]]
+        shown = [query for _, query in views]
+        if text := tied_together(secrets, shown, question.tied):
+            return Ruling(NotDecided("constraints", text))
         if self.model == "attribute-independent" and (name := tied_relation(question)):
-            return self._undecided(
-                "attributes", f"A key of {name} ties several attributes together, so they are not independent of each other.", said
-            )
-        if reason := doubtful([*secrets, *(query for _, query in views)], relations):
-            return self._undecided(
-                "types", f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look like. Give the column a type.", said
-            )
+            text = f"A key of {name} ties several attributes together, so they are not independent of each other."
+            return Ruling(NotDecided("attributes", text))
+        if reason := doubtful([*secrets, *shown], relations):
+            text = f"{reason[0].upper()}{reason[1:]}, so constants may not mean what they look like. Give the column a type."
+            return Ruling(NotDecided("types", text))
+        judge = judge or Judge(relations)
+        pairs: tuple[SettledPair, ...] = ()
         for secret in secrets:
             left = float(self.seconds) - (time.monotonic() - begun)
-            found = judge(secret, [query for _, query in views], relations, seconds=max(left, 0.001))
-            if isinstance(found, NotDecided):
-                return self._undecided(found.code, found.text or "The search met its limit.", said)
-            if isinstance(found, Disclosed):
-                view = views[found.view]
-                return self._disclosed(question, secret, view[1], question.views[view[0]], found, relations, said)
-            said = {**said, "pairs": (*said["pairs"], *found.pairs), "gate": said["gate"] and found.gate_only}
-        if relation := nullable_key(secrets, [query for _, query in views], relations):
-            return self._undecided(
-                "nullable-key",
-                f"A key of {relation} may be NULL: rows that share it exclude each other only where it is not, which is not decided.",
-                said,
-            )
-        return self._holds(question, [question.views[place].name for place, _ in views], said)
+            found = judge.judge(secret, shown, seconds=max(left, 0.001))
+            if isinstance(found, Disclosed) and bound_by(question.tied, [secret, *shown]):
+                return Ruling(NotDecided("constraints", BOUND))
+            if not isinstance(found, Private):
+                at = views[found.view] if isinstance(found, Disclosed) else (0, None)
+                return Ruling(found, secret, at[1], at[0])
+            pairs += found.pairs
+        if relation := nullable_key(secrets, shown, relations):
+            text = f"A key of {relation} may be NULL: rows that share it exclude each other only where it is not, which is not decided."
+            return Ruling(NotDecided("nullable-key", text))
+        return Ruling(Private(pairs, not pairs), said_of=tuple(question.views[place].name for place, _ in views))
 
     # -- what is asked ------------------------------------------------------------------------------
 
@@ -148,6 +162,10 @@ class PerfectPrivacy(Definition):
         warnings = list(question.warnings)
         if question.secret.exact is not None and is_empty(question.secret.exact, question.relations):
             warnings.append(f"the answer of {question.secret.name} is empty on every database: it protects nothing")
+        warnings += [
+            f"{view.name} is sorted by {view.sorted_by}, which tells more than its rows: publish them in another order"
+            for view in question.views if view.sorted_by is not None
+        ]  # fmt: skip
         return {
             "check": self.check_name,
             "label": self.label,
@@ -166,14 +184,13 @@ class PerfectPrivacy(Definition):
             },
             "required": {**({"semantics": self.semantics} if self.semantics else {}), "model": self.model},
             "warnings": tuple(warnings),
-            "pairs": (),
-            "gate": True,
         }  # fmt: skip
 
     # -- what is answered ---------------------------------------------------------------------------
 
-    def _holds(self, question: QueryQuestion, said_of: Sequence[str], said: dict[str, Any]) -> Verdict:
-        pairs, gate = said.pop("pairs"), said.pop("gate")
+    def _holds(self, question: QueryQuestion, ruling: Ruling, said: dict[str, Any]) -> Verdict:
+        assert isinstance(ruling.found, Private)
+        pairs, gate, said_of = ruling.found.pairs, ruling.found.gate_only, ruling.said_of
         empty = question.secret.exact is not None and is_empty(question.secret.exact, question.relations)
         if gate:
             because = "no row can matter to both the secret and a view"
@@ -233,8 +250,6 @@ class PerfectPrivacy(Definition):
         self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed, relations: Relations,
         tried: Tried | None, said: dict[str, Any],
     ) -> Verdict:  # fmt: skip
-        said.pop("pairs")
-        said.pop("gate")
         executed = tried.executed if tried is not None else None
         belief = tried.belief if tried is not None else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
         keyed = bool(relations[found.secret_tuple.relation].keys)
@@ -281,8 +296,18 @@ class PerfectPrivacy(Definition):
         return changes(secrets[0], view, reading.columns, relations, is_private)
 
     def _undecided(self, code: str, text: str, said: dict[str, Any]) -> Verdict:
-        said = {key: value for key, value in said.items() if key not in ("pairs", "gate")}
         return Verdict(status="undecided", because="this could not be decided", evidence=Reason(code, text), **said)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was found: nothing, or between which part of the secret and which query of which view; `said_of` names the views of pairs."""
+
+    found: Private | Disclosed | NotDecided
+    secret: Query | None = None
+    view: Query | None = None
+    place: int = 0
+    said_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,13 +338,32 @@ def tied_relation(question: QueryQuestion) -> str | None:
     return next((name for query in read if (name := tied(query, question.relations))), None)
 
 
+def used(queries: Sequence[Query]) -> set[str]:
+    """The relations that queries speak of."""
+    return {atom.relation for query in queries for part in query.parts for atom in part.atoms}
+
+
 def nullable_key(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> str | None:
     """A relation in both the secret and a view that has a key with a nullable column."""
-
-    def used(queries: Sequence[Query]) -> set[str]:
-        return {atom.relation for query in queries for part in query.parts for atom in part.atoms}
-
     return next((name for name in sorted(used(secrets) & used(views)) if relations[name].uniques), None)
+
+
+def tied_together(secrets: Sequence[Query], views: Sequence[Query], tied: Sequence[frozenset[str]]) -> str | None:
+    """Why a view may say something of the secret by a constraint: rows of tied tables are not independent.
+
+    Tables that are tied among themselves, but not to the other side, are one more thing that side depends on.
+    """
+    for group in tied:
+        ours, theirs = sorted(group & used(secrets)), sorted(group & used(views))
+        if ours and theirs:
+            named = listed(sorted({*ours, *theirs}))
+            return f"A constraint or foreign key that everybody knows ties rows of {named}, and perfect privacy takes only keys into account. {INSTEAD}"
+    return None
+
+
+def bound_by(tied: Sequence[frozenset[str]], queries: Sequence[Query]) -> bool:
+    """Do constraints say which rows of the queries' tables there can be? Then a witness may be no possible database."""
+    return any(group & used(queries) for group in tied)
 
 
 def class_names(*readings: Reading) -> list[str]:

@@ -31,6 +31,15 @@ OF_WORLDS = {
     "g-safety": "g_safety.GSafety",
     "e-safety": "e_safety.ESafety",
 }
+OF_OVERLAPS = {
+    "gamma-privacy": "gamma_privacy.GammaPrivacy",
+    "k-sind": "k_sind.KSind",
+    "k-rsind": "k_rsind.KRsind",
+}
+OF_SYNTHETIC = {
+    "differential-privacy": "differential_privacy.DifferentialPrivacy",
+    "probabilistic-dp": "probabilistic_dp.ProbabilisticDp",
+}
 
 
 class Registry(MutableMapping[str, type[Definition]]):
@@ -67,7 +76,7 @@ class Registry(MutableMapping[str, type[Definition]]):
         return name in self._homes
 
 
-DEFINITIONS = Registry({**OF_MICRODATA, **OF_QUERIES, **OF_WORLDS})
+DEFINITIONS = Registry({**OF_MICRODATA, **OF_QUERIES, **OF_WORLDS, **OF_OVERLAPS, **OF_SYNTHETIC})
 MICRODATA = Registry(OF_MICRODATA)  # those that judge a generalized copy of a table
 
 

@@ -51,7 +51,23 @@ def fraction_text(value: Fraction | int) -> str:
     >>> fraction_text(Fraction(4, 5)), fraction_text(Fraction(4, 1)), fraction_text(7)
     ('4/5', '4', '7')
     """
-    return str(Fraction(value))
+    exact = Fraction(value)
+    return digits(exact.numerator) + (f"/{digits(exact.denominator)}" if exact.denominator != 1 else "")
+
+
+def digits(number: int) -> str:
+    """An integer as text, however long: Python itself refuses more than 4,300 digits.
+
+    >>> digits(-7), len(digits(10**5000))
+    ('-7', 5001)
+    """
+    if number < 0:
+        return f"-{digits(-number)}"
+    if number < 10**4000:
+        return str(number)
+    half = number.bit_length() * 30103 // 200000
+    high, low = divmod(number, 10**half)
+    return digits(high) + digits(low).zfill(half)
 
 
 def plain(value: Fraction | int) -> str:

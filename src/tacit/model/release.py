@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 Method = Literal["lattice", "mondrian", "window"]
 
@@ -58,13 +58,66 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicDomain:
+    """The public file that lists the values of synthetic data, and where they are.
+
+    None stands for the usual column (named like the value, `lat`, `lon`; else the first). `groups` is the file with the places of the
+    groups (None: the same file), `within` how many miles from its group a value may be.
+    """
+
+    file: str
+    value: str | None = None
+    latitude: str | None = None
+    longitude: str | None = None
+    groups: str | None = None
+    within: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MilesKept:
+    """The chance of an empty cell to be kept as a step function of its distance: up to so many miles this much, in order."""
+
+    steps: tuple[tuple[Fraction, Fraction], ...]
+    beyond: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Synthetic:
-    """A mechanism's output: which table, and the mechanism's parameters."""
+    """A mechanism's output: which table and columns, what is promised, and the mechanism with its options.
+
+    `epsilon` is an exact number, or text such as `ln(50)`. `prior`, `coarsen` and `shrink` are public files (None: a uniform prior,
+    the values as they are, all cells kept); `accept` is the gamma of gamma-Good.
+    """
 
     name: str
     table: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    group: str
+    value: str
+    epsilon: Fraction | str
+    delta: Fraction
+    count: str | None = None
+    guarantee: Literal["dp", "pdp"] = "dp"
+    mechanism: Literal["dirichlet", "geometric"] = "dirichlet"
+    domain: PublicDomain | None = None
+    outside: Literal["error", "drop"] = "error"
+    prior: str | None = None
+    coarsen: str | None = None
+    shrink: str | MilesKept | None = None
+    accept: Fraction | None = None
     to: tuple[str, ...] = ()
+
+    def files(self) -> tuple[str, ...]:
+        """The public files that the release names.
+
+        >>> Synthetic("s", "jobs", "to", "from", "ln(50)", Fraction(0), domain=PublicDomain("tracts.csv"), prior="people.csv").files()
+        ('tracts.csv', 'people.csv')
+        """
+        domain = self.domain
+        named = (
+            domain and domain.file, domain and domain.groups, self.prior, self.coarsen,
+            self.shrink if isinstance(self.shrink, str) else None,
+        )  # fmt: skip
+        return tuple(name for name in named if name)
 
 
 Release = Microdata | View | Constraint | Synthetic

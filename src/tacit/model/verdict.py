@@ -58,7 +58,8 @@ class Verdict:
     """The answer of one definition to one question.
 
     `because` says what was found without naming anybody; `story` tells it with a person's values
-    and is shown to the owner only. `label` is what was asked, in a few words ("3-diversity").
+    and is shown to the owner only, like `personal`: what was measured and names people. `label` is what
+    was asked, in a few words ("3-diversity").
 
     >>> verdict = Verdict(check="k-anonymity", label="4-anonymity", subject={"release": "april"},
     ...     status="breached", because="a group of 1 person, 4 required",
@@ -89,6 +90,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     vacuous: bool = False
     seconds: float = 0.0
+    personal: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         kind = {"holds": Certificate, "breached": Witness, "undecided": Reason}[self.status]
@@ -150,7 +152,7 @@ class Verdict:
             "assumptions": [
                 {"id": one.id, "text": one.text, "checked": one.checked} for one in self.assumptions
             ],
-            "measured": with_decimals(self.measured),
+            "measured": with_decimals({**self.measured, **(self.personal if owner else {})}),
             "required": as_json(self.required),
             **evidence_json(self.evidence, owner=owner),
             "because": f"{self.because}. {self.story}" if owner and self.story else self.because,

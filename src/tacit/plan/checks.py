@@ -14,7 +14,7 @@ from tacit.plan.plan import Check
 from tacit.plan.values import UnfitError, either, found, repeated
 
 Kind = Literal[
-    "integer", "number", "choice", "list", "text", "file", "column", "names", "groups", "any"
+    "integer", "number", "epsilon", "choice", "list", "text", "file", "column", "names", "groups", "any"
 ]
 ReleaseType = type[Microdata] | type[View] | type[Constraint] | type[Synthetic]
 
@@ -58,7 +58,7 @@ class CheckKind:
         """Every key that the check takes.
 
         >>> CHECKS["k-anonymity"].keys()
-        ['release', 'releases', 'k', 'sensitive', 'missing', 'name']
+        ['release', 'releases', 'k', 'sensitive', 'missing', 'given', 'collude', 'name']
         """
         return ["release", "releases", *(parameter.name for parameter in self.parameters)]
 
@@ -93,6 +93,8 @@ def optional(*parameters: Parameter) -> tuple[Parameter, ...]:
 
 
 NAME = optional(Parameter("name", "text", "my-check"))
+# What is out already, and who tells whom: every check is asked about what its recipients hold.
+OUT = optional(Parameter("given", "names", "[ledger]"), Parameter("collude", "groups", "[[a, b]]"))
 SECRET = Parameter("secret", "text", "NAME")
 FOR_MICRODATA = optional(
     Parameter("sensitive", "column", "condition"),
@@ -104,12 +106,12 @@ def microdata(
     name: str, *parameters: Parameter, sensitive: Literal["any", "some", "one"] = "one"
 ) -> CheckKind:
     """A check of one generalized copy of a table."""
-    return CheckKind(name, (Microdata,), (*parameters, *FOR_MICRODATA, *NAME), sensitive=sensitive)
+    return CheckKind(name, (Microdata,), (*parameters, *FOR_MICRODATA, *OUT, *NAME), sensitive=sensitive)
 
 
 def together(name: str, about: tuple[ReleaseType, ...], *parameters: Parameter) -> CheckKind:
     """A check that judges several releases together."""
-    return CheckKind(name, about, (*parameters, *NAME), many=True)
+    return CheckKind(name, about, (*parameters, *OUT, *NAME), many=True)
 
 
 def view_safety(name: str) -> CheckKind:
@@ -119,8 +121,6 @@ def view_safety(name: str) -> CheckKind:
         (View, Constraint),
         SECRET,
         *optional(
-            Parameter("given", "names", "[NAME]"),
-            Parameter("collude", "groups", "[[a, b]]"),
             choice("over", "instance", "domain", "all"),
             Parameter("dictionary", "names", "[TABLE.COLUMN]"),
             number("seconds", "60"),
@@ -129,10 +129,9 @@ def view_safety(name: str) -> CheckKind:
 
 
 def synthetic(name: str) -> CheckKind:
-    """A check of a mechanism; without parameters those of the release count."""
-    return CheckKind(
-        name, (Synthetic,), (*optional(number("epsilon", "4.6"), number("delta", "1e-5")), *NAME)
-    )
+    """A check of one mechanism or of several together; without parameters those of the releases count."""
+    required = Parameter("epsilon", "epsilon", "4.6"), number("delta", "1e-5")
+    return together(name, (Synthetic,), *optional(*required))
 
 
 CATALOG = (
@@ -183,18 +182,18 @@ CATALOG = (
         ),
         sensitive="any",
     ),
-    together("k-sind", (View, Microdata), integer("k")),
+    together("k-sind", (View, Microdata), integer("k"), *optional(number("seconds", "60"))),
     together(
         "k-rsind",
         (View, Microdata),
         integer("k"),
-        *optional(choice("variant", "diverse", "literal")),
+        *optional(choice("variant", "diverse", "literal"), number("seconds", "60")),
     ),
     together(
         "gamma-privacy",
         (View, Microdata),
         number("gamma"),
-        *optional(number("epsilon"), number("theta")),
+        *optional(number("epsilon", "0.02"), number("theta", "0.95"), number("seconds", "60")),
     ),
     together(
         "perfect-privacy",
@@ -373,6 +372,7 @@ def _read_groups(value: object, parameter: Parameter) -> tuple[tuple[str, ...], 
 READ: dict[Kind, Callable[[object, Parameter], Any]] = {
     "integer": lambda value, one: values.whole(value, f"a whole number, e.g. {one.example}"),
     "number": lambda value, one: values.number(value),
+    "epsilon": lambda value, one: values.epsilon(value),
     "choice": lambda value, one: values.choice(value, one.choices),
     "list": _read_list,
     "text": lambda value, one: values.text(value, f"a name, e.g. {one.example}"),

@@ -27,7 +27,6 @@ def _version(value: object) -> int:
 
 
 Name = Annotated[str, _be(values.text, "a name, in quotes if it looks like a number or true")]
-Text = Annotated[str | None, _be(values.text, "text")]
 File = Annotated[str | None, _be(values.text, "the name of a file")]
 Query = Annotated[str, _be(values.text, "a query in quotes, e.g. \"S(r) :- RP(r, 'p1')\"")]
 Columns = Annotated[
@@ -43,6 +42,10 @@ Level = Annotated[
 
 METHODS = ("lattice", "mondrian", "window")
 UTILITIES = ("loss", "height", "discernibility", "average-group", "kl")
+GUARANTEES = ("dp", "pdp")
+MECHANISMS = ("dirichlet", "geometric")
+OUTSIDE = ("error", "drop")
+STEPS = ("synthetic", "shrink", "miles")  # in a release; its keys are numbers of miles
 
 
 class Keys(BaseModel):
@@ -106,21 +109,21 @@ class TableKeys(Keys):
 
 
 class SyntheticKeys(Keys):
-    """`synthetic: {...}` of a release: the mechanism and its parameters."""
+    """`synthetic: {...}` of a release: the mechanism and its parameters. Which go together is read in `synthetic`."""
 
     group: Column = Field(examples=["destination"])
     value: Column = Field(examples=["origin"])
     count: Column = None
-    epsilon: Number = Field(examples=["4.6"])
+    epsilon: Annotated[Fraction | str, PlainValidator(values.epsilon)] = Field(examples=["4.6"])
     delta: Number = Field(examples=["1e-5"])
-    guarantee: Text = None
-    mechanism: Text = None
-    domain: File = None
-    outside: Text = None
-    prior: Text = None
+    guarantee: Annotated[str, _be(values.choice, GUARANTEES)] = "dp"
+    mechanism: Annotated[str, _be(values.choice, MECHANISMS)] = "dirichlet"
+    domain: Any = None
+    outside: Annotated[str, _be(values.choice, OUTSIDE)] = "error"
+    prior: Annotated[str, _be(values.text, "uniform or the name of a file")] = "uniform"
     coarsen: File = None
-    shrink: File = None
-    accept: Number = Fraction(1)
+    shrink: Any = None
+    accept: Annotated[Fraction | None, PlainValidator(values.number)] = None
 
 
 class ReleaseKeys(Keys):
@@ -186,6 +189,9 @@ class PlanKeys(Keys):
     source: Annotated[
         str, _be(values.text, "a folder, a database file, postgresql://... or spark")
     ] = "."
+    ledger: Annotated[
+        str, _be(values.text, "a file beside the plan, or postgresql://host/database")
+    ] = "tacit-ledger.sqlite"
     tables: Annotated[dict[Name, Annotated[TableKeys, _be(_table)]], _section("tables")] = {}
     constraints: Annotated[
         tuple[Annotated[str, _be(values.text, "a constraint in quotes")], ...],
@@ -250,7 +256,7 @@ NAMED = ("tables", "releases", "secrets", "roles")
 
 def _with_text_keys(value: Any, path: KeyPath, faults: Faults) -> Any:
     """Leave out keys that are not text; in lists (rows, checks) a key may be any value."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or (path[:1] == ("releases",) and path[2:] == STEPS):
         return value
     for key in value:
         if not isinstance(key, str):

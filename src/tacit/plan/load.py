@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tacit.errors import Mark, ParameterError, PlanError
-from tacit.model.release import Release
+from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
 from tacit.plan.checks import read_check
 from tacit.plan.document import Document, Faults, plain_values, read_document
@@ -56,11 +56,13 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
     references.foreign_keys()
     references.roles(keys.roles)
     check_names(checks, faults)
-    _check_source(keys.source, faults)
+    _check_password(keys.source, "source", faults)
+    _check_password(keys.ledger, "ledger", faults)
     _check_thresholds(checks, faults)
     if need_checks and not keys.checks and read.is_whole("checks"):
         name = next(iter(releases.entries), "april")
-        hint = f"Add e.g. checks: [k-anonymity: {{release: {name}, k: 4}}]"
+        asks = "differential-privacy: {release: %s}" if isinstance(releases.entries.get(name), Synthetic) else "k-anonymity: {release: %s, k: 4}"
+        hint = f"Add e.g. checks: [{asks % name}]"
         mark = document.mark("checks") if document.has("checks") else Mark(document.file)
         faults.take(PlanError("the plan asks nothing.", hint=hint, mark=mark))
     faults.raise_all()
@@ -81,6 +83,7 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         roles={
             name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
         },
+        ledger=keys.ledger,
     )
 
 
@@ -146,11 +149,11 @@ def _read_checks(keys: PlanKeys, faults: Faults) -> Iterable[Check]:
             yield check
 
 
-def _check_source(source: str, faults: Faults) -> None:
-    if PASSWORD.search(source):
+def _check_password(url: str, key: str, faults: Faults) -> None:
+    if PASSWORD.search(url):
         faults.add(
             "a password stands in the plan.",
-            "source",
+            key,
             hint="Credentials come from the environment (PGPASSWORD) or ~/.pgpass, never the plan; "
             "write postgresql://user@host/database, and change the password if others have seen this file.",
         )

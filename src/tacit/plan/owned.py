@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tacit.engines.output import refusing, trial
 from tacit.errors import InputError
-from tacit.model.release import View
+from tacit.model.release import Synthetic, View
 from tacit.model.schema import CsvHierarchy
 from tacit.plan.plan import Plan
 
@@ -17,8 +18,15 @@ def owners_files(plan: Plan) -> list[Path]:
 
     A release that is a file is not among them: writing it again is how it is made.
     """
-    names = [str(name) for name in _named(plan)]
-    return [Path(plan.file), *(path for name in names if (path := plan.folder / name).is_file())]
+    found = [path for name in _named(plan) for folder in folders_of(plan) if (path := folder / name).is_file()]
+    database = [path for path in [plan.folder / plan.source] if "://" not in plan.source and path.is_file()]
+    return [Path(plan.file), *database, *dict.fromkeys(found)]
+
+
+def folders_of(plan: Plan) -> list[Path]:
+    """Where names in a plan lead: its own folder, and that of its tables where `source` names another."""
+    source = plan.folder / plan.source
+    return [plan.folder, *([source] if "://" not in plan.source and source.is_dir() and not source.samefile(plan.folder) else [])]
 
 
 def _named(plan: Plan) -> Iterator[str]:
@@ -30,6 +38,8 @@ def _named(plan: Plan) -> Iterator[str]:
     for release in plan.releases.values():
         if isinstance(release, View):
             yield from (name for name in (release.query_file, release.answer) if name)
+        if isinstance(release, Synthetic):
+            yield from release.files()
     for check in plan.checks:
         yield from _texts(check.parameters)
 
@@ -55,6 +65,8 @@ def refuse_report(report: Path | None, plan: Plan, output: str | None = None) ->
         raise InputError(f"there is no folder {str(report.parent)!r} for the report.", hint="Create it, or name another.")
     if report.is_dir():
         raise InputError(f"{report} is a folder.", hint="Name a file, for example report.html.")
+    with refusing(report), trial(report.resolve().parent):
+        pass
     taken = [*owners_files(plan), *([Path(output)] if output else [])]
     if any(report.resolve() == one.resolve() for one in taken):
         raise InputError(f"the report would replace {report}.", hint="Name another file, for example report.html.")

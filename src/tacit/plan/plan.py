@@ -61,3 +61,4 @@ class Plan:
     checks: tuple[Check, ...] = ()
     fresh: int | None = None
     roles: Mapping[str, Role] = field(default_factory=dict)
+    ledger: str = "tacit-ledger.sqlite"

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from tacit.errors import PlanError, did_you_mean
-from tacit.model.release import Constraint, Microdata, Release, Repair, Synthetic, View
+from tacit.model.release import Constraint, Microdata, Release, Repair, View
 from tacit.model.schema import Table
 from tacit.plan.document import Faults, read_text
 from tacit.plan.hierarchies import height
 from tacit.plan.keys import ReleaseKeys
+from tacit.plan.synthetic import read_synthetic
 from tacit.plan.values import either
 
 T = TypeVar("T")
@@ -87,10 +88,7 @@ def _read(
     if shape == "table" and keys.table is not None:
         table = tables.get(keys.table, faults, *path, "table")
         if keys.synthetic is not None:
-            parameters = keys.synthetic.written()
-            if table:
-                _check_columns(table, parameters, faults, *path, "synthetic")
-            return Synthetic(name, keys.table, parameters, keys.to)
+            return read_synthetic(name, keys, table, faults)
         if table:
             _check_levels(table, keys.generalization, faults, *path, "generalization")
             _check_levels(table, keys.at_most, faults, *path, "at-most")
@@ -177,16 +175,6 @@ def _check_weights(
             faults.add(message, *path, column, hint=hint, key=True)
         elif weight < 0:
             faults.add("a weight cannot be negative.", *path, column, hint="0 means that the column does not matter.")
-
-
-def _check_columns(
-    table: Table, parameters: Mapping[str, object], faults: Faults, *path: str | int
-) -> None:
-    for key in ("group", "value", "count"):
-        column = parameters.get(key)
-        if table.columns and isinstance(column, str) and column not in table.columns:
-            hint = did_you_mean(column, table.columns)
-            faults.add(f"table {table.name!r} has no column {column!r}.", *path, key, hint=hint)
 
 
 def read_query(

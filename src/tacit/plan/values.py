@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.errors import did_you_mean
 from tacit.model.numbers import exact
+from tacit.synthesis.losses import Epsilon
 
 LONGEST_NUMBER = (
     60  # characters; 10**-60 is no threshold, and a fraction of 1e-999999999 fills the memory
@@ -21,6 +22,7 @@ PASSWORD = re.compile(
     r"(://[^/\s:@]*:)(?!\d+/)(.+)(?=@)|(password=)([^&\s\"']+)", re.IGNORECASE | re.DOTALL
 )
 
+EPSILON = "a number above 0 and up to 700 such as 1, or ln(5): the logarithm of how much likelier an output may become"
 FRACTION = 'a decimal such as 0.5 or a fraction in quotes such as "1/3"'
 
 
@@ -113,6 +115,24 @@ def number(value: object, instead: str = FRACTION) -> Fraction:
         except ValueError:
             pass
     raise UnfitError(value, instead)
+
+
+def epsilon(value: object) -> Fraction | str:
+    """An epsilon above 0: an exact number, or a logarithm as text.
+
+    >>> epsilon(Decimal("4.6")), epsilon("LN( 50 )")
+    (Fraction(23, 5), 'ln(50)')
+    >>> epsilon("ln(1/2)")
+    Traceback (most recent call last):
+    tacit.plan.values.UnfitError: found 'ln(1/2)'
+    """
+    if isinstance(value, int | Decimal | str) and not isinstance(value, bool) and is_short_number(str(value)):
+        try:
+            one = Epsilon.read(value)
+        except (ValueError, OverflowError):
+            raise UnfitError(value, EPSILON) from None
+        return one.value if one.value is not None else str(one)
+    raise UnfitError(value, EPSILON)
 
 
 def share(value: object) -> Fraction:

@@ -24,6 +24,9 @@ from tacit.report.terminal import (
     conclusion,
     gauge,
     hanging,
+    headed,
+    personal,
+    put,
     show_assumptions,
     show_next,
     show_verdict,
@@ -62,22 +65,6 @@ def write_page(found: Repaired | NotRepaired, report: Path | None, audience: Aud
         from tacit.report.repaired import render
 
         write(render(found, audience), report)
-
-
-def personal(audience: Audience) -> Text:
-    """Whether personal values are shown."""
-    said = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
-    return Text(said, style="dim")
-
-
-def headed(head: str, rest: str) -> Text:
-    """A bold beginning and the rest of a line."""
-    return Text(head, style="bold").append(rest, style="not bold")
-
-
-def put(console: Console, text: str | Text, indent: int = 2) -> None:
-    """Print a text some letters from the edge."""
-    console.print(Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, indent)))
 
 
 def show_headline(found: Repaired, console: Console, audience: Audience) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tacit.definitions.words import plural
 from tacit.model.numbers import plain
 from tacit.model.verdict import Verdict, Witness
-from tacit.report import worlds
+from tacit.report import crowds, worlds
 from tacit.report.charts import noun
 from tacit.report.queries import is_about_queries
 from tacit.tables.hierarchy import value_text
@@ -42,6 +42,8 @@ def facts(verdict: Verdict) -> list[tuple[str, str]]:
         return [*spoken_of, ("Asked", parameters(verdict.required))]
     if worlds.is_about_worlds(verdict):
         return [*spoken_of, ("Out already", shown(verdict.subject.get("given", ()))), ("Asked", worlds.asked(verdict)), ("Measured", worlds.measured(verdict))]
+    if crowds.is_about_overlaps(verdict):
+        return [*spoken_of, ("Measured", crowds.measured(verdict, page=True)), ("Required", crowds.required(verdict))]
     return [*spoken_of, ("Measured", parameters(verdict.measured)), ("Required", parameters(verdict.required))]
 
 
@@ -74,7 +76,7 @@ def shown(value: Any) -> str:
 def grids(witness: Witness) -> list[Grid]:
     """The witness as small tables: for a group what the release shows of it, else every fact of it."""
     if witness.kind != "group" or "values" not in witness.personal or "size" not in witness.facts:
-        rows = [(noun(name), shown(value)) for name, value in {**witness.facts, **witness.personal}.items()]
+        rows = [(noun(name), shown(value)) for name, value in {**witness.facts, **witness.personal}.items() if value != {} and not name.endswith("_decimal")]
         return [Grid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
     return [group_grid(witness), *counts_grid(witness)]
 

@@ -402,5 +402,6 @@ def picture(spec: dict[str, Any], title: str, told: str) -> str:
         raise MissingExtra("vl-convert-python", extra="report", purpose="HTML reports") from None
     drawn = vegalite_to_svg(spec, allowed_base_urls=[])
     root, inside = drawn.split(">", 1)
+    inside = re.sub(r' (?:role|aria-roledescription|aria-label)="[^"]*"', "", inside)  # the root says it all, once
     size = " ".join(re.findall(r'(?:width|height|viewBox)="[\d. ]+"', root))
     return f'<svg role="img" {size} aria-label="{escape(f"{title}. {told}.")}"><title>{escape(title)}</title>{inside}'

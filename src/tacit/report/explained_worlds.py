@@ -18,6 +18,7 @@ from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
 from tacit.queries.facts import Fact
 from tacit.report import worlds
+from tacit.report.charts import Chart
 from tacit.report.pages import render_page, write_page
 from tacit.report.queries import NEW, text_row
 from tacit.report.terminal import STYLES, WORDS, gauge, hanging, two_sides
@@ -281,7 +282,7 @@ def render(found: ExplainedWorlds, audience: Audience) -> str:
         numbers=numbers(shown) if shown else [],
         charts=charts(found, owner),
         worlds_title=which_worlds(shown) if shown else "",
-        secrets=_secret_rows(found) if owner else [],
+        secrets=secret_rows(found) if owner else [],
         lines=lines(found) if owner else [],
         templates=[
             (templates_title(one, when), templates_text(one)) for when, one in (("before", found.templates.before), ("after", found.templates.after))
@@ -292,7 +293,7 @@ def render(found: ExplainedWorlds, audience: Audience) -> str:
     )  # fmt: skip
 
 
-def charts(found: ExplainedWorlds, owner: bool) -> list[object]:
+def charts(found: ExplainedWorlds, owner: bool) -> list[Chart]:
     """How many worlds and secrets stay, and for the owner the worlds by secret."""
     shown = found.listing
     if shown is None:
@@ -306,7 +307,8 @@ def charts(found: ExplainedWorlds, owner: bool) -> list[object]:
     return [one for one in drawn if one is not None]
 
 
-def _secret_rows(found: ExplainedWorlds) -> Sequence[tuple[str, str, str, bool]]:
+def secret_rows(found: ExplainedWorlds) -> Sequence[tuple[str, str, str, bool]]:
+    """The plausible secrets that are shown: each with its numbers of worlds before and after, and whether it is that of the data."""
     shown = found.listing
     if shown is None:
         return []

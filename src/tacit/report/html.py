@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.assess import Assessment
-from tacit.definitions.registry import DEFINITIONS
-from tacit.definitions.words import people
+from tacit.definitions.registry import DEFINITIONS, OF_SYNTHETIC
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
+from tacit.report import crowds
 from tacit.report.cards import CERTAINTY
 from tacit.report.charts import Chart, charts, noun
+from tacit.report.curves import checked_curves
 from tacit.report.pages import render_page, write_page
 from tacit.report.queries import heading, is_about_queries
-from tacit.report.terminal import by_release, conclusion
+from tacit.report.query_graphs import query_graphs
+from tacit.report.terminal import by_release, conclusion, tables
 from tacit.report.worlds import is_about_worlds, is_made_up
 from tacit.tables.portrait import Portrait
 
@@ -52,10 +54,20 @@ WORLD_WORDS = {
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
 }
 
+MECHANISM_WORDS = {
+    "epsilon, e^epsilon": "How much likelier an output may become by one person's value: at most e^epsilon times.",
+    "delta": "How far that may fail: what is spent beyond it, as a chance.",
+    "alpha": "The noise: so many invented people stand in every cell before anybody is drawn.",
+    "neighbouring tables": "Two tables that differ in one person's value; everybody stays in their group.",
+    "witness": GLOSSARY["witness"],
+    "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
+}
+CROWD_WORDS = {**crowds.WORDS, "witness": GLOSSARY["witness"], "holds, breached, undecided": GLOSSARY["holds, breached, undecided"]}
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One release as the page shows it."""
+    """One release as the page shows it. `graphs` has, verdict by verdict, the queries that it is about."""
 
     name: str
     status: str
@@ -64,6 +76,8 @@ class Section:
     verdicts: Sequence[Verdict]
     charts: Sequence[Chart]
     silent: bool
+    not_drawn: str = ""
+    graphs: Sequence[Sequence[Chart]] = ()
 
 
 def write_report(assessment: Assessment, path: Path, audience: Audience) -> None:
@@ -86,28 +100,21 @@ def render(assessment: Assessment, audience: Audience) -> str:
     )
 
 
-def tables(assessment: Assessment) -> list[str]:
-    """The tables that were looked at, each in a line."""
-    lines = (
-        f"{question.table.name}: {question.rows:,} rows, {people(question.people)}"
-        for question in assessment.questions.values()
-    )
-    return list(dict.fromkeys(lines))
-
-
 def section(name: str, verdicts: Sequence[Verdict], assessment: Assessment, audience: Audience) -> Section:
     """One release: what to do with it, why, and its pictures."""
-    portrait = assessment.portraits.get(name)
+    portrait, stages = assessment.portraits.get(name), assessment.stages.get(name)
     breached = [verdict for verdict in verdicts if verdict.status == "breached"]
     undecided = any(verdict.status == "undecided" for verdict in verdicts)
     return Section(
         heading(name, verdicts),
         "breached" if breached else "undecided" if undecided else "holds",
         conclusion(verdicts).plain,
-        figures(portrait) if portrait else [],
+        [*(figures(portrait) if portrait else []), *crowds.figures(stages, verdicts)],
         verdicts,
-        charts(portrait, verdicts, audience) if portrait else [],
+        [*(charts(portrait, verdicts, audience) if portrait else []), *crowds.charts(stages, verdicts, audience, assessment.seats.get(name)), *checked_curves(verdicts)],
         silent=audience == "owner" and not all(simulatable(verdict) for verdict in breached),
+        not_drawn=crowds.not_drawn(stages),
+        graphs=[query_graphs(verdict, assessment.queries) for verdict in verdicts],
     )
 
 
@@ -131,11 +138,18 @@ def figures(portrait: Portrait) -> list[tuple[str, str]]:
     return found
 
 
+def is_about_mechanisms(verdict: Verdict) -> bool:
+    """Does it judge how synthetic people are drawn?"""
+    return verdict.check in OF_SYNTHETIC
+
+
 def glossary(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """The words of this page, and how sure its verdicts are."""
     asked = list(verdicts)
-    found = dict.fromkeys(verdict.certainty for verdict in asked)
-    about_rows = {} if all(is_about_queries(one) or is_about_worlds(one) for one in asked) else GLOSSARY
+    found = dict.fromkeys(verdict.certainty for verdict in asked if verdict.status != "undecided")
+    about_rows = {} if all(is_about_queries(one) or is_about_worlds(one) or crowds.is_about_overlaps(one) or is_about_mechanisms(one) for one in asked) else GLOSSARY
     about_queries = QUERY_WORDS if any(map(is_about_queries, asked)) else {}
     about_worlds = WORLD_WORDS if any(map(is_about_worlds, asked)) else {}
-    return {**about_rows, **about_queries, **about_worlds, **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found}}
+    about_overlaps = CROWD_WORDS if any(map(crowds.is_about_overlaps, asked)) else {}
+    about_mechanisms = MECHANISM_WORDS if any(map(is_about_mechanisms, asked)) else {}
+    return {**about_rows, **about_queries, **about_worlds, **about_overlaps, **about_mechanisms, **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found}}

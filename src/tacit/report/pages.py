@@ -18,8 +18,10 @@ import tacit
 from tacit.errors import InputError
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
-from tacit.report import queries, worlds
+from tacit.report import crowds, queries, worlds
 from tacit.report.cards import CERTAINTY, CHECKED, facts, grids
+from tacit.report.scoping import scoped
+from tacit.report.share_charts import limit_text
 from tacit.report.terminal import WORDS
 from tacit.report.world_charts import counts_chart
 
@@ -35,12 +37,23 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
         "disclosure": queries.disclosure, "pairs": queries.subgoal_pairs, "because": queries.because, "words": queries.words, "title": worlds.title,
         "about_worlds": worlds.is_about_worlds, "told": worlds.story, "evidence": worlds.evidence, "reasons": worlds.reasons, "counts": worlds.counts,
         "counted": worlds.counted, "counts_chart": counts_chart,
+        "about_overlaps": crowds.is_about_overlaps, "above": crowds.above, "smallest_crowds": crowds.smallest_crowds, "may_have": crowds.may_have,
+        "advice": crowds.advice, "left_out": crowds.left_out, "limit": limit_text,
         "classes": queries.classes_text, "width": lambda share: f"{float(share):.2%}",
     }  # fmt: skip
     environment.globals |= {
         "owner": audience == "owner", "version": tacit.__version__, "words": WORDS, "checked": CHECKED, "certainty": CERTAINTY,
     }  # fmt: skip
     return environment.get_template(template).render(**values)
+
+
+def style(scope: str, dark: str) -> str:
+    """The style of the reports for what is below the selector `scope`, dark below the selector `dark`.
+
+    >>> ":where(.body--dark) .report {" in style(".report", ".body--dark")
+    True
+    """
+    return scoped(files("tacit.report").joinpath("style.css").read_text("utf-8"), scope, dark)
 
 
 def write_page(text: str, path: Path) -> None:

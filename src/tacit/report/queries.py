@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tacit.definitions.registry import OF_QUERIES, OF_WORLDS
+from tacit.definitions.registry import OF_OVERLAPS, OF_QUERIES, OF_WORLDS
 from tacit.definitions.words import listed
 from tacit.model.verdict import Verdict, subject_text
 from tacit.queries.facts import Fact
@@ -97,7 +97,7 @@ def title(verdict: Verdict) -> str:
 def heading(release: str, verdicts: Sequence[Verdict]) -> str:
     """What was judged. Views that are seen together say so."""
     names = verdicts[0].subject.get("releases", ())
-    asked = verdicts[0].check in (*OF_QUERIES, *OF_WORLDS)
+    asked = verdicts[0].check in (*OF_QUERIES, *OF_WORLDS, *OF_OVERLAPS)
     together = asked and len(names) > 1 and subject_text(verdicts[0].subject) == release
     return f"{listed(names)} together" if together else release
 

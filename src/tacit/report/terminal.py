@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
@@ -13,15 +14,20 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.assess import Assessment
+from tacit.definitions.words import people
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict, subject_text
-from tacit.report import queries, worlds
+from tacit.report import crowds, queries, worlds
+
+if TYPE_CHECKING:
+    from tacit.overlap.stages import Stages
 
 STYLES = {"holds": "green", "breached": "bold red", "undecided": "yellow"}
 WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided"}
 INDENT = 13
 MOST_SENTENCES = 4  # about queries: many views make many adversaries
 MOST_PAIRS = 4
+BAR = 20  # letters of a gauge
 MARKS = {"+": "bold red", "-": "bold red", "": ""}
 
 
@@ -35,21 +41,17 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
         for number, verdict in enumerate(verdicts):
             if number and has_tables(verdicts[number - 1], audience):
                 console.print()
-            first = told.setdefault(same_story(verdict), verdict)
-            show_verdict(verdict, console, audience, first if first is not verdict else None)
+            first = told.setdefault(same_story(verdict), verdict) if queries.is_about_queries(verdict) else verdict
+            show_verdict(verdict, console, audience, first if first is not verdict else None, assessment.stages.get(release))
     show_legend(assessment.verdicts, console, audience)
     show_assumptions(assessment.verdicts, console)
 
 
 def show_tables(assessment: Assessment, console: Console, audience: Audience) -> None:
     """Who is in which table, and who must not learn what."""
-    told = set()
+    told = tables(assessment)
     owner = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
-    for question in assessment.questions.values():
-        if question.table.name in told:
-            continue
-        told.add(question.table.name)
-        text = f"{question.table.name}: {question.rows:,} rows, {question.people:,} people"
+    for text in told:
         console.print(two_sides(text, Text(owner, style="dim")))
         owner = ""
     if not told and any(worlds.is_about_worlds(verdict) and not worlds.is_made_up(verdict) for verdict in assessment.verdicts):
@@ -59,6 +61,15 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
         for sentence in sentences(assessment.verdicts, name):
             console.print(hanging(label, sentence, 11))
             label = ""
+
+
+def tables(assessment: Assessment) -> list[str]:
+    """The tables that were looked at, each in a line."""
+    counted = {
+        question.table.name: f"{question.table.name}: {question.rows:,} rows, {people(question.people)}" for question in assessment.questions.values()
+    }
+    seen = {name: f"{name}: {people(number)} judged" for name, number in assessment.people.items() if name not in counted}
+    return [*counted.values(), *seen.values()]
 
 
 def sentences(verdicts: Sequence[Verdict], name: str) -> list[str]:
@@ -92,7 +103,9 @@ def headline(release: str, verdicts: list[Verdict]) -> Grid:
     return two_sides(Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts))
 
 
-def show_verdict(verdict: Verdict, console: Console, audience: Audience, before: Verdict | None = None) -> None:
+def show_verdict(
+    verdict: Verdict, console: Console, audience: Audience, before: Verdict | None = None, stages: Stages | None = None
+) -> None:
     """One verdict in a line, and below it the story for the owner; `before` has told the same story."""
     owner = audience == "owner"
     said = Text(f"{worlds.title(verdict, owner)}   ", style="bold").append(queries.because(verdict), style="not bold")
@@ -108,6 +121,8 @@ def show_verdict(verdict: Verdict, console: Console, audience: Audience, before:
         show_evidence(verdict, console, before)
     elif worlds.is_about_worlds(verdict):
         show_worlds(verdict, console, owner)
+    elif crowds.is_about_overlaps(verdict):
+        show_crowds(verdict, console, owner, stages)
     elif verdict.story and owner:
         below(verdict.story, console)
     notes = []
@@ -119,7 +134,7 @@ def show_verdict(verdict: Verdict, console: Console, audience: Audience, before:
 
 def has_tables(verdict: Verdict, audience: Audience) -> bool:
     """Is the verdict's evidence shown as tables?"""
-    return bool(queries.disclosure(verdict) or worlds.evidence(verdict, audience == "owner"))
+    return bool(queries.disclosure(verdict) or worlds.evidence(verdict, audience == "owner") or crowds.is_about_overlaps(verdict))
 
 
 def same_story(verdict: Verdict) -> str:
@@ -191,6 +206,39 @@ def odds(found: worlds.Odds) -> Group:
         for when, share in (("before", found.before), ("after", found.after)):
             parts.append(Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {percent(share)}"))
     return Group(*parts)
+
+
+def show_crowds(verdict: Verdict, console: Console, owner: bool, stages: Stages | None) -> None:
+    """What a verdict about overlapping views rests on: who is above gamma and since when, or the smallest crowds."""
+    if verdict.story and owner:
+        below(verdict.story, console)
+    if owner and (values := crowds.may_have(verdict)):
+        below(f"{values}.", console)
+    if numbers := crowds.measured(verdict):
+        below(Text(f"{numbers[0].upper()}{numbers[1:]}.", style="dim"), console)
+    if verdict.status != "breached":
+        return
+    for rows in (crowds.above(verdict) if owner else None, crowds.smallest_crowds(verdict, owner=owner)):
+        if rows is not None:
+            below(small_table(rows), console, space=1)
+    if owner and (more := crowds.left_out(verdict)):
+        below(f"   and {more:,} more, see --json", console)
+    limit = crowds.gamma([verdict])
+    if limit is not None and (course := crowds.course(stages, limit, owner=owner)):
+        below(course_table(course), console, space=1)
+    if words := crowds.advice(verdict):
+        below(Text("To make it hold: ", style="bold").append(words, style="not bold"), console, space=1)
+
+
+def course_table(course: crowds.Course) -> Group:
+    """A person's largest share after each release, as gauges."""
+    grid = Grid.grid(padding=(0, 2, 0, 0))
+    for column in ({"width": 1}, {}, {"no_wrap": True}, {"justify": "right", "no_wrap": True}, {}):
+        grid.add_column(**column)
+    for step in course.steps:
+        bar = gauge(step.share or 0, BAR, "red" if step.is_above else "")
+        grid.add_row("", f"after {step.release}", bar, Text(step.percent, style="bold" if step.is_above else ""), step.text)
+    return Group(Text(f"largest share of the tables for {course.who}"), grid)
 
 
 def below(what: str | RenderableType, console: Console, space: int = 0) -> None:
@@ -267,7 +315,7 @@ def gauge(share: float | Fraction, letters: int, style: str = "") -> Text:
 
 def two_sides(left: str | Text, right: Text) -> Grid:
     """Two texts at the two ends of a line."""
-    grid = Grid.grid(expand=True)
+    grid = Grid.grid(expand=True, padding=(0, 1, 0, 0))
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_row(left, right)
@@ -283,3 +331,19 @@ def hanging(label: str, text: str, indent: int) -> Grid | Padding:
         grid.add_row(Text(label, style="bold"), text)
         return grid
     return Padding(Text(label + " ", style="bold").append(text, style="not bold"), (0, 0, 0, 0))
+
+
+def personal(audience: Audience) -> Text:
+    """Whether personal values are shown."""
+    said = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
+    return Text(said, style="dim")
+
+
+def headed(head: str, rest: str) -> Text:
+    """A bold beginning and the rest of a line."""
+    return Text(head, style="bold").append(rest, style="not bold")
+
+
+def put(console: Console, text: str | Text, indent: int = 2) -> None:
+    """Print a text some letters from the edge."""
+    console.print(Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, indent)))

@@ -142,7 +142,7 @@ def draw(dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fracti
     width = WIDTH - LEFT - RIGHT
     across = domain([dot.cost for dot in dots], most=1.0 if measure == "loss" else None)
     up = (0.0, 1.12 * max([float(dot.risk) for dot in dots] + ([float(allowed[0])] if allowed else [])))
-    x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else "~g")
+    x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else ".6~g")
     y = axis("risk", up, "", ".0%" if up[1] > 0.05 else ".1%")
     rows = [row_of(dot, across, up, width) for dot in dots]
     labels = with_room([row for row in rows if row["listed"]], width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -113,20 +113,59 @@ def look(data: str, *, plan: Path, table: str | None = None) -> Look:
     `plan` is where the plan will lie: its paths are relative to that. `table` chooses one of a
     database's tables; a file's table is called so.
     """
-    if is_spark(data):
-        return look_at_database(data, data, plan.parent, table)
-    if data.startswith(("postgresql://", "postgres://")):
-        source = without_password(data)
-        found = look_at_database(data, source, plan.parent, table)
-        return found if source == data else replace(found, notes=(LEFT_OUT, *found.notes))
+    with opened(data, plan=plan, table=table) as place:
+        return look_at_table(place.engine, place.source, place.table, place.file, place.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rows are: an open engine, and how a plan names what it reads."""
+
+    engine: Engine
+    source: str
+    table: Table
+    file: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@contextmanager
+def opened(data: str, *, plan: Path, table: str | None = None) -> Iterator[Place]:
+    """The engine for a file or a database, and the table of it that is asked for."""
+    if is_database(data):
+        source = source_of(data, plan)
+        notes = (LEFT_OUT,) if data != source and is_postgres(data) else ()
+        with open_database(data, plan) as engine:
+            yield Place(engine, source, Table(table or only_table(engine, source)), None, notes)
+        return
     path = existing_file(data)
-    if path.suffix.lower() in DATABASE_FILES:
-        return look_at_database(data, relative(path, plan), Path("."), table)
     name = table or table_name(path)
     if not name.strip() or "." in name:
         raise DataError(f"{name!r} cannot be the name of a table.", hint="Use --table with letters, digits and _.")
     with open_engine(".", Path(".")) as engine:
-        return look_at_table(engine, ".", Table(name, file=data), relative(path, plan))
+        yield Place(engine, ".", Table(name, file=data), relative(path, plan))
+
+
+def is_database(data: str) -> bool:
+    """Whether there are tables to choose from; a file that is none of the known kinds is an error."""
+    return is_spark(data) or is_postgres(data) or existing_file(data).suffix.lower() in DATABASE_FILES
+
+
+def is_postgres(data: str) -> bool:
+    """Whether the rows are in PostgreSQL."""
+    return data.startswith(("postgresql://", "postgres://"))
+
+
+def source_of(data: str, plan: Path) -> str:
+    """How a plan names a database: its password is left out."""
+    if is_spark(data):
+        return data
+    return without_password(data) if is_postgres(data) else relative(existing_file(data), plan)
+
+
+def tables_of(data: str, *, plan: Path) -> list[str]:
+    """The names of a database's tables and views."""
+    with open_database(data, plan) as engine:
+        return tables_in(engine)
 
 
 def is_spark(data: str) -> bool:
@@ -181,21 +220,13 @@ def without_password(url: str) -> str:
     return f"{address}?{'&'.join(kept)}" if kept else address
 
 
-def look_at_database(data: str, source: str, folder: Path, table: str | None) -> Look:
-    """The table of a database that is asked for, or its only one.
+def open_database(data: str, plan: Path) -> Engine:
+    """A database; PostgreSQL with the password that somebody typed, which a plan's `source` must not have."""
+    if is_postgres(data):
+        from tacit.engines.postgres import Postgres
 
-    `data` may hold a password, which a plan's `source` must not.
-    """
-    is_postgres = data.startswith(("postgresql://", "postgres://"))
-    with open_database(data) if is_postgres else open_engine(data, folder) as engine:
-        return look_at_table(engine, source, Table(table or only_table(engine, source)), None)
-
-
-def open_database(url: str) -> Engine:
-    """PostgreSQL, with the password that somebody typed."""
-    from tacit.engines.postgres import Postgres
-
-    return Postgres(url)
+        return Postgres(data)
+    return open_engine(data, plan.parent if is_spark(data) else Path("."))
 
 
 def only_table(engine: Engine, source: str) -> str:
@@ -226,13 +257,16 @@ def tables_in(engine: Engine) -> list[str]:
     return sorted(str(row[0]) for row in engine.rows(known))
 
 
-def look_at_table(engine: Engine, source: str, table: Table, file: str | None) -> Look:
-    """Attach a table and look at all its columns."""
-    engine.attach(table)
+def look_at_table(
+    engine: Engine, source: str, table: Table, file: str | None, notes: tuple[str, ...] = ()
+) -> Look:
+    """Attach a table, unless it is, and look at all its columns."""
+    if not engine.has(table.name):
+        engine.attach(table)
     kinds = engine.columns(table.name)
     columns = tuple(only_real_dates(engine, table.name, facts) for facts in look_at_columns(engine, table.name, kinds))
     rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
-    notes = (*(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
+    notes = (*notes, *(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
     return Look(source, table.name, file, rows, columns, notes)
 
 

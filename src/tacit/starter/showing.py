@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tacit.plan.splicing import printed
 from tacit.starter.guessing import PLEASE_CHECK
 from tacit.starter.start import Starter
-from tacit.starter.writing import printed
 
 STYLES = {"identifier": "magenta", "quasi-identifier": "yellow", "sensitive": "bold red"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -15,47 +14,16 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
+from tacit.plan.splicing import printed, scalar
 from tacit.starter.coarsening import Proposal, coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess, key_of, person_of
 from tacit.starter.looking import Look
 
-PLAIN = re.compile(r"(\.\./)*[A-Za-z_][A-Za-z0-9_./-]*")
-NOT_PLAIN = {"y", "yes", "n", "no", "on", "off", "true", "false", "null"}  # YAML reads these as something else
 LONGEST_KEY = 1000  # characters; YAML gives up looking for the colon after 1024
 COMMENT_FROM, COMMENT_UP_TO = 34, 70  # the columns between which the comments of a block begin
 INDENT = "  "
 
 Line = tuple[str, str]  # what YAML reads, and the comment
-
-
-def scalar(text: str) -> str:
-    """A text as YAML: as it is where that is surely text, else in quotes.
-
-    >>> print(scalar("zip"), scalar("yes"), scalar("1"), scalar('a "b": #c'), scalar("two\\nlines"))
-    zip "yes" "1" "a \\"b\\": #c" "two\\u000alines"
-    """
-    if PLAIN.fullmatch(text) and text.lower() not in NOT_PLAIN:
-        return text
-    return '"' + "".join(map(escaped, text)) + '"'
-
-
-def escaped(letter: str) -> str:
-    """A letter between double quotes."""
-    return "\\" + letter if letter in '"\\' else printed(letter)
-
-
-def printed(text: str) -> str:
-    """A text in one line; letters that cannot be printed by their number.
-
-    >>> print(printed("two\\nlines"))
-    two\\u000alines
-    """
-
-    def shown(letter: str) -> str:
-        number = ord(letter)
-        return letter if letter.isprintable() else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-    return "".join(map(shown, text))
 
 
 def entry(name: str, value: str, indent: str) -> str:
@@ -70,11 +38,11 @@ def entry(name: str, value: str, indent: str) -> str:
     return f"{indent}{key}: {value}".rstrip()
 
 
-def plan_text(look: Look, guesses: Sequence[Guess]) -> str:
-    """The whole plan."""
+def plan_text(look: Look, guesses: Sequence[Guess], *, written: str = "by tacit init") -> str:
+    """The whole plan; `written` says by what or where."""
     quasi = {one: coarsen(one) for one in guesses if one.role == "quasi-identifier"}
     blocks = (
-        heading(look),
+        heading(look, written),
         people(guesses),
         *(role_lines(role, guesses) for role in ROLES),
         others([one for one in guesses if one.role is None and one.name.strip()]),
@@ -101,11 +69,11 @@ def aligned(lines: Sequence[Line]) -> list[str]:
     return [line(code, comment) for code, comment in lines]
 
 
-def heading(look: Look) -> list[Line]:
+def heading(look: Look, written: str) -> list[Line]:
     """What this file is, what to do with it, and where the rows are."""
     size = f"{look.rows:,} row{'s' * (look.rows != 1)}, {len(look.columns)} column{'s' * (len(look.columns) != 1)}"
     return [
-        ("", f"A starter plan for {printed(look.shown)} ({size}), written by tacit init."),
+        ("", f"A starter plan for {printed(look.shown)} ({size}), written {written}."),
         ("", "Roles are guessed from names and counts, and you know better:"),
         ("", "read them, correct them, then run: tacit check"),
         ("version: 1", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import MissingExtra
@@ -181,7 +182,7 @@ class Model:
         solver.parameters.max_time_in_seconds = seconds
         solver.parameters.num_workers = min(8, os.cpu_count() or 1)
         solver.parameters.random_seed = 1
-        status = solver.solve(self.model)
+        status = solve(solver, self.model)
         if status == self._module.INFEASIBLE:
             return None
         if status not in (self._module.OPTIMAL, self._module.FEASIBLE):
@@ -189,10 +190,26 @@ class Model:
         return frozenset(one for one, variable in self.tuples.items() if solver.boolean_value(variable))
 
 
+def solve(solver: Any, model: Any) -> Any:
+    """How the solver ends with a model.
+
+    CP-SAT would take Ctrl-C for itself and never give it back, so that the next one kills the process with its temporary files.
+    Here Python keeps it: the solver works beside, and stops when the user wants to.
+    """
+    solver.parameters.catch_sigint_signal = False
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        work = beside.submit(solver.solve, model)
+        try:
+            return work.result()
+        except KeyboardInterrupt:
+            solver.stop_search()
+            raise
+
+
 def module() -> Any:
     """CP-SAT, where it is installed."""
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise MissingExtra("ortools", extra="solve", purpose="g-safety and e-safety") from None
+        raise MissingExtra("ortools", extra="solve", purpose="g-safety, e-safety and overlapping views") from None
     return cp_model

@@ -1,0 +1,79 @@
+"""Profile: everything that the start page shows of a table, found in one go and small enough to be sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.engines.open import open_engine
+from tacit.jobs import Job
+from tacit.starter.guessing import Guess, guess
+from tacit.starter.histograms import Counted, Histogram, histograms
+from tacit.starter.looking import Look, Place, look_at_table, opened
+from tacit.starter.words import Role
+
+if TYPE_CHECKING:
+    from tacit.model.schema import Table
+    from tacit.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A table as it was found: a guess and a histogram for every column.
+
+    `values` are the most frequent values of the columns whose values may be shown, with their rows.
+    """
+
+    look: Look
+    guesses: tuple[Guess, ...]
+    histograms: Mapping[str, Histogram]
+    values: Mapping[str, Counted]
+
+    def guess(self, column: str) -> Guess | None:
+        """What was guessed about a column."""
+        return next((one for one in self.guesses if one.name == column), None)
+
+    def has_all_values(self, column: str) -> bool:
+        """Whether every value of a column is among `values`."""
+        found = self.guess(column)
+        return found is not None and len(self.values.get(column, ())) == found.facts.distinct
+
+
+def profile_data(data: str, *, plan: Path, table: str | None = None, job: Job | None = None) -> Profile:
+    """Profile a CSV or Parquet file, or a table of a database, for a plan that will lie at `plan`."""
+    with opened(data, plan=plan, table=table) as place:
+        return profile(place, job or Job())
+
+
+def profile_table(plan: Plan, table: str, *, job: Job | None = None) -> Profile:
+    """Profile a table that a plan has."""
+    with open_engine(plan.source, plan.folder) as engine:
+        one = plan.tables[table]
+        return profile(Place(engine, plan.source, one, one.file), job or Job(), declared(one))
+
+
+def declared(table: Table) -> dict[str, Role]:
+    """The roles that a plan gives to columns, as they are guessed for others."""
+    roles: dict[str, Role] = dict.fromkeys(table.identifiers, "identifier")
+    roles.update(dict.fromkeys(table.quasi_identifiers, "quasi-identifier"))
+    roles.update(dict.fromkeys(table.sensitive, "sensitive"))
+    return roles
+
+
+def profile(place: Place, job: Job, roles: Mapping[str, Role] | None = None) -> Profile:
+    """Look at a table's columns, guess what they mean, count what is in them.
+
+    Roles that are known count before guesses: values of identifiers are not looked at.
+    """
+    job.step(f"reading {place.table.name}", 0.02)
+    engine, name = place.engine, place.table.name
+    engine.attach(place.table)
+    job.step("looking at the columns", 0.4)
+    found = look_at_table(engine, place.source, place.table, place.file, place.notes)
+    guesses = tuple(replace(one, role=(roles or {}).get(one.name, one.role)) for one in guess(found.columns))
+    job.step("counting values", 0.6)
+    pictures, values = histograms(engine, name, guesses, lambda share: job.step("counting values", 0.6 + 0.39 * share))
+    job.step("done", 1.0)
+    return Profile(found, guesses, pictures, values)

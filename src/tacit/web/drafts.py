@@ -1,0 +1,246 @@
+"""Drafts: the text of a plan that somebody works on, shared by all tabs until it is saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.declared_distances import parts_of
+from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
+from tacit.plan.editing import Wish, rewritten, values_of
+from tacit.plan.tables import ROLES
+from tacit.starter.looking import table_name
+from tacit.starter.writing import plan_text, write_new
+from tacit.web.reach import text_within
+
+if TYPE_CHECKING:
+    from tacit.plan.plan import Plan
+    from tacit.starter.profile import Profile
+    from tacit.web.bench import Bench, Book
+
+KEPT = "draft"
+
+
+@dataclass
+class Draft:
+    """A plan's text as it is being worked on; `was` is what its file said when that began, None if there was no file."""
+
+    text: str
+    was: str | None
+    version: int = 0
+    profiles: dict[str, Profile] = field(default_factory=dict)
+    _read: tuple[str, dict[Any, Any]] = ("", {})  # a text and its values: it is asked for them again and again
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is something to save."""
+        return self.text != self.was
+
+    def change(self, text: str) -> None:
+        """Work on with another text."""
+        if text != self.text:
+            self.text = text
+            self.version += 1
+
+    def wish(self, *wishes: Wish) -> None:
+        """Fulfil wishes in the text; a TacitError where it cannot be read that far."""
+        self.change(rewritten(self.text, *wishes))
+
+    def values(self) -> dict[Any, Any]:
+        """The plan as dicts and lists, as far as it can be read; empty where it is no YAML."""
+        text = self.text
+        if self._read[0] != text:
+            try:
+                self._read = text, values_of(text)
+            except TacitError:
+                self._read = text, {}
+        return self._read[1]
+
+    def table(self, name: str) -> Mapping[Any, Any]:
+        """What the text says about a table."""
+        tables = self.values().get("tables")
+        entry = tables.get(name) if isinstance(tables, dict) else None
+        return entry if isinstance(entry, dict) else {}
+
+    def tables(self) -> list[str]:
+        """The names of the tables."""
+        tables = self.values().get("tables")
+        return [str(name) for name in tables] if isinstance(tables, dict) else []
+
+    def roles(self, table: str) -> dict[str, str]:
+        """The role of each column of a table that has one."""
+        entry = self.table(table)
+        found: dict[str, str] = {}
+        for role in ROLES:
+            listed = entry.get(role)
+            for column in [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else ():
+                found.setdefault(str(column), role)
+        return found
+
+    def names(self, section: str) -> list[str]:
+        """The names in a section of the plan."""
+        entries = self.values().get(section)
+        return [str(name) for name in entries] if isinstance(entries, dict) else []
+
+    def views(self) -> dict[str, str]:
+        """The releases that are answers to queries, with their queries."""
+        entries = self.values().get("releases")
+        found = entries.items() if isinstance(entries, dict) else ()
+        return {str(name): str(one["query"]) for name, one in found if isinstance(one, dict) and "query" in one}
+
+    def releases(self, table: str) -> dict[str, dict[Any, Any]]:
+        """The copies of a table that are to be released."""
+        entries = self.values().get("releases")
+        found = entries.items() if isinstance(entries, dict) else ()
+        return {str(name): one for name, one in found if isinstance(one, dict) and one.get("table") == table and "file" not in one and "synthetic" not in one}
+
+
+def draft_of(book: Book) -> Draft | None:
+    """The draft of a plan: the one that is being worked on, else one with the text of its file; None if there is neither."""
+    draft = book.kept.get(KEPT)
+    text = book.text() if book.exists else None
+    if isinstance(draft, Draft):
+        follow(draft, text)
+        return draft
+    if text is None:
+        return None
+    book.kept[KEPT] = draft = Draft(text, text)
+    return draft
+
+
+def follow(draft: Draft, there: str | None) -> bool:
+    """Take the text that the file has by now, if nothing here is unsaved; whether both have changed, so that somebody must choose.
+
+    >>> draft = Draft("version: 1", "version: 1")
+    >>> follow(draft, "version: 1  # by hand"), draft.text
+    (False, 'version: 1  # by hand')
+    """
+    if there is None or draft.was is None or there == draft.was:
+        return False
+    if draft.is_changed and there != draft.text:
+        return True
+    draft.change(there)
+    draft.was = there
+    return False
+
+
+def settle(draft: Draft, there: str, *, mine: bool) -> None:
+    """Both have changed: go on with the text here, or with the file's."""
+    draft.was = there
+    if not mine:
+        draft.change(there)
+
+
+def begin(book: Book, profile: Profile) -> Draft:
+    """A draft for a table that no plan speaks of yet."""
+    draft = Draft(plan_text(profile.look, profile.guesses, written="on the page Start"), None)
+    draft.profiles[profile.look.table] = profile
+    book.kept[KEPT] = draft
+    return draft
+
+
+def drop(book: Book) -> None:
+    """Forget what was not saved."""
+    book.kept.pop(KEPT, None)
+
+
+def problems(text: str, book: Book, bench: Bench) -> TacitError | None:
+    """What is wrong with a text as the plan of a book, with its lines; None if it is a plan."""
+    try:
+        text_within(text, book.path, bench.folder)
+    except TacitError as error:
+        return error
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What there is to say about a text: why it is no plan, or else what its tables do not have."""
+
+    wrong: TacitError | None = None
+    strange: TacitError | None = None
+
+    @property
+    def lines(self) -> list[int]:
+        """The lines that it speaks of."""
+        said = [one for error in (self.wrong, self.strange) if error for one in error]
+        return sorted({one.mark.line for one in said if one.mark and one.mark.line})
+
+
+def opinion(draft: Draft, book: Book, bench: Bench) -> Opinion:
+    """What is to be said about a draft's text."""
+    try:
+        plan = text_within(draft.text, book.path, bench.folder)
+    except TacitError as error:
+        return Opinion(wrong=error)
+    return Opinion(strange=strangers(draft, plan))
+
+
+def refuse_harm(draft: Draft, book: Book, bench: Bench, wish: Wish) -> None:
+    """Raise what is wrong with a wish, if the plan could be read before it and not after it. Lines are those of a text that nobody sees: they are left out."""
+    after = problems(rewritten(draft.text, wish), book, bench)
+    if after is not None and problems(draft.text, book, bench) is None:
+        for one in (after, *after):
+            one.mark = None
+        raise after
+
+
+def strangers(draft: Draft, plan: Plan) -> TacitError | None:
+    """Columns that a plan speaks of although their table has none of that name, as far as tables were looked at."""
+    found: list[TacitError] = []
+    for name, table in plan.tables.items():
+        profile = draft.profiles.get(name)
+        if profile is None or profile.look.file != table.file:
+            continue
+        known = {one.name: one.kind for one in profile.look.columns}
+        parts = parts_of(table, known)
+        places: dict[str, Iterable[str]] = {
+            "identifiers": table.identifiers, "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive,
+            "insensitive": table.insensitive, "person": table.person, "hierarchies": table.hierarchies,
+        }  # fmt: skip
+        for key, columns in places.items():
+            for at, column in enumerate(columns):
+                for one in parts.get(column, (column,)):
+                    if one not in known:
+                        mark = plan.mark("tables", name, key, column if key == "hierarchies" else at)
+                        found.append(PlanError(f"table {name!r} has no column {one!r}.", hint=did_you_mean(one, known), mark=mark))
+    return Problems(found) if found else None
+
+
+def save(draft: Draft, book: Book) -> None:
+    """Write the draft as the plan; a TacitError where it is none, or where somebody else changed the file meanwhile."""
+    if draft.was is None:
+        text_within(draft.text, book.path, book.reach)
+        write_new(book.path, draft.text)
+    else:
+        book.save(draft.text, was=draft.was)
+    draft.was = draft.text
+
+
+def new_plan(bench: Bench, folder: Path, table: str) -> Path:
+    """Where a plan for a new table will lie: a name beside the others that is free."""
+    names = ["tacit", table_name(Path(f"{table}.csv")), *(f"{table_name(Path(f'{table}.csv'))}-{number}" for number in range(2, 1000))]
+    for name in names:
+        place = bench.inside(folder / f"{name}.yaml")
+        if not place.exists() and KEPT not in bench.book(place).kept:
+            return place
+    raise InputError("there are too many plans of that name.", hint="Rename the file.")
+
+
+def data_files(bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200) -> list[str]:
+    """The files of some kinds below the bench's folder, as a plan in `folder` names them; what leads outside is left out."""
+    from tacit.web.bench import walk
+
+    found: list[str] = []
+    for place in sorted(walk(bench.folder)):
+        if place.suffix.lower() not in endings or len(found) >= most:
+            continue
+        try:
+            bench.inside(place)
+        except InputError:
+            continue
+        found.append(Path(os.path.relpath(place, folder)).as_posix())
+    return sorted(found, key=lambda name: (name.startswith(".."), name))

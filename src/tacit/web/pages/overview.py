@@ -1,0 +1,410 @@
+"""Overview: tables, secrets, releases and their verdicts on one board, what changed since the last check, and a button to check."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from tacit.definitions.registry import define
+from tacit.definitions.words import listed, plural
+from tacit.errors import TacitError
+from tacit.holdings.ledgers import is_begun, ledger_of
+from tacit.model.release import Microdata, Synthetic, View
+from tacit.report.ledger import when as time_words
+from tacit.restoration.run import KIND as RESTORABLE
+from tacit.web.bench import Visit
+from tacit.web.checked import (
+    Answer,
+    Change,
+    State,
+    adopt,
+    answers,
+    changes,
+    checking,
+    start,
+    state_of,
+    unwatched,
+)
+from tacit.web.parts.badges import WORDS as STATES
+from tacit.web.parts.badges import badge
+from tacit.web.parts.grids import csv_bytes
+from tacit.web.parts.labels import aria
+from tacit.web.parts.notices import notice, show_error
+from tacit.web.parts.saving import save_button
+from tacit.web.parts.working import show_work
+
+if TYPE_CHECKING:
+    from tacit.model.release import Release
+    from tacit.model.schema import Table
+    from tacit.plan.plan import Check, Plan
+    from tacit.source import Source
+    from tacit.web.work import Work
+
+TILES: dict[State, str] = {"breached": "breached", "undecided": "undecided", "unchecked": "not yet checked", "holds": "hold"}
+WORDS: dict[State, str] = {"none": "no checks", "stale": "checked before the last change"}
+SIGNS = {"worse": "▼", "better": "▲", "new": "+", "gone": "−", "asked differently": "≠", "changed": "="}
+COLUMNS = ("release", "check", "state", "what was found", "checked")
+SHORT = 160
+
+
+async def show(visit: Visit) -> None:
+    """The board, or what is wrong with the plan."""
+    await adopt(visit.book)
+    ui.html("Overview", tag="h1", sanitize=False)
+    if not visit.book.exists:
+        notice("There is no plan yet. A plan says which tables you have, what is sensitive in them, and what you want to release.")
+        ui.link("Begin on the page Start", visit.link(""))
+        return
+    try:
+        plan = await asyncio.to_thread(visit.book.plan)
+    except TacitError as error:
+        show_error(error)
+        ui.link("Correct it on the page Start", visit.link("")).mark("correct")
+        return
+    await Board(visit, plan).show()
+
+
+class Board:
+    """The board of one plan. It is built again when verdicts come in."""
+
+    def __init__(self, visit: Visit, plan: Plan) -> None:
+        self.visit, self.plan = visit, plan
+        self._rows: dict[str, str] = {}  # what is told of tables and releases as soon as it was looked up
+        self._out: dict[str, str] = {}
+        self._labels: dict[tuple[str, str], ui.label] = {}
+
+    async def show(self) -> None:
+        """Everything; rows of tables and what is out come a moment later."""
+        self._working = ui.element("div").classes("stack")
+        self._body = ui.element("div").classes("stack board").props('data-testid="board"')
+        for work in checking(self.visit.book):
+            self._follow(work)
+        newest = next((one for one in self.visit.book.works.all() if one.kind == "check"), None)
+        if newest is not None and newest.state == "failed" and newest.error is not None:
+            with self._working:
+                show_error(newest.error)
+        await self._build()
+        ui.timer(0.05, self._look_up, once=True)
+
+    async def _build(self) -> None:
+        """The board from what is known now."""
+        book = self.visit.book
+        found, checked, before = await asyncio.to_thread(lambda: (answers(self.plan, book.checked), book.checked, book.before))
+        self._body.clear()
+        with self._body:
+            self._summary(found, checked)
+            if moved := changes(checked, before):
+                show_changes(moved)
+            self._releases(found)
+            with ui.element("div").classes("grid-2"):
+                self._tables()
+                self._secrets()
+
+    def _summary(self, found: Sequence[Answer], checked: Mapping[str, Any] | None) -> None:
+        """How many checks are what, when that was found, and the button."""
+        counted: Counter[State] = Counter("unchecked" if one.state == "stale" else one.state for one in found)
+        with ui.element("section").classes("card").props('aria-label="All checks"'):
+            with ui.element("div").classes("row between"):
+                with ui.element("div").classes("stack").style("gap: .2rem; width: auto"):
+                    ui.html(escape(sentence(self.plan, found)), tag="h2", sanitize=False).props('data-testid="conclusion"')
+                    if checked is not None:
+                        ui.label(f"Last check: {time_text(checked['when'])}, in {checked['seconds']:.1f} s. {unwatched(self.plan)}".strip()).classes("fine")
+                if self.plan.checks:
+                    ui.button("Check everything", on_click=lambda: self._start()).props("unelevated no-caps").mark("check-all")
+            if found:
+                ui.label("Checks").classes("fine tiles-caption")
+                with ui.element("dl").classes("tiles").props('aria-label="Checks"'):
+                    for state, word in TILES.items():
+                        with ui.element("div").classes(f"tile {state}{'' if counted[state] else ' zero'}"):
+                            ui.html(word, tag="dt", sanitize=False)
+                            ui.html(f"{counted[state]:,}", tag="dd", sanitize=False).props(f'data-testid="count-{state}"')
+            else:
+                ui.label("The plan asks nothing yet: add checks, and this page says whether they hold.").classes("muted")
+                ui.link("Add checks on the page Start", self.visit.link(""))
+
+    def _releases(self, found: Sequence[Answer]) -> None:
+        """Every release in a row: what it is, what was found, what can be done."""
+        with ui.element("div").classes("row between"):
+            ui.html("Releases", tag="h2", sanitize=False)
+            if self.plan.releases:
+                save_button(self.visit, "Save the board (CSV)", "overview.csv", lambda: board_csv(self.plan, found)).mark("save-board")
+        if not self.plan.releases:
+            ui.label("The plan has no releases yet.").classes("muted")
+        with ui.element("ul").classes("releases"):
+            for release in self.plan.releases.values():
+                self._release(release, [one for one in found if release.name in one.check.releases])
+
+    def _release(self, release: Release, found: Sequence[Answer]) -> None:
+        state, name = state_of(found), release.name
+        row = ui.element("li").classes(f"card {state}").props(f'data-testid="release-{aria(name)}"')
+        with row, ui.element("div").classes("release-row"):
+            with ui.element("div").classes("stack").style("gap: .25rem"):
+                with ui.element("div").classes("row"):
+                    ui.link(name, self.visit.link("release", name)).classes("release-name")
+                    badge(state, WORDS.get(state, ""))
+                ui.label(what_it_is(release)).classes("fine")
+                ui.label(f"To {listed(release.to)}" if release.to else "To everybody").classes("fine")
+                if name in self.plan.published:
+                    ui.label("Published already, by the plan").classes("fine")
+                self._told("release", name, self._out)
+            with ui.element("ul").classes("checks"):
+                for one in found:
+                    answer_line(one, name)
+                if not found:
+                    with ui.element("li"):
+                        ui.label("Nothing is asked about it.").classes("muted")
+                        ui.link("Add a check on the page Start", self.visit.link("")).props(f'aria-label="Add a check on the page Start: {aria(name)}"')
+            self._actions(release, bool(found))
+
+    def _actions(self, release: Release, asked: bool) -> None:
+        name = release.name
+        with ui.element("div").classes("actions"):
+            if asked:
+                ui.button("Check", on_click=lambda: self._start(name)).props(f'outline dense no-caps aria-label="Check {aria(name)}"').mark(f"check-{name}")
+            ui.link("Open", self.visit.link("release", name)).props(f'aria-label="Open {aria(name)}"')
+            if can_be_repaired(self.plan, release):
+                ui.link("Repair", self.visit.link("repair", name)).props(f'aria-label="Repair {aria(name)}"')
+
+    def _tables(self) -> None:
+        with ui.element("section").classes("stack").props('aria-label="Tables"'):
+            ui.html("Tables", tag="h2", sanitize=False)
+            for table in self.plan.tables.values():
+                self._table(table)
+            if not self.plan.tables:
+                ui.label("The plan has no tables yet.").classes("muted")
+
+    def _table(self, table: Table) -> None:
+        with ui.element("div").classes("card").props(f'data-testid="table-{aria(table.name)}"'):
+            with ui.element("div").classes("row between"):
+                ui.html(escape(table.name), tag="h3", sanitize=False)
+                self._told("table", table.name, self._rows)
+            with ui.element("dl").classes("roles"):
+                for role, columns in roles(table).items():
+                    ui.html(role, tag="dt", sanitize=False)
+                    ui.html(escape(", ".join(columns)), tag="dd", sanitize=False)
+
+    def _secrets(self) -> None:
+        with ui.element("section").classes("stack").props('aria-label="Secrets"'):
+            ui.html("Secrets", tag="h2", sanitize=False)
+            sensitive = {name: table.sensitive for name, table in self.plan.tables.items() if table.sensitive}
+            with ui.element("div").classes("card"):
+                for table, columns in sensitive.items():
+                    ui.label(f"Who in {table} has which {listed(columns, 'or')}")
+                for name, query in self.plan.secrets.items():
+                    with ui.element("div"):
+                        ui.label(name).style("font-weight: 600")
+                        ui.label(query.strip()).classes("mono codeline").props(f'tabindex="0" role="group" aria-label="Query of {aria(name)}"')
+                if not sensitive and not self.plan.secrets:
+                    ui.label("The plan has no secrets yet: no sensitive column, no secret query.").classes("muted")
+
+    # -- work ---------------------------------------------------------------------------------------------
+
+    def _start(self, *only: str) -> None:
+        self._working.clear()
+        work = start(self.visit.book, only)
+        for one in {id(one): one for one in (*checking(self.visit.book), work)}.values():
+            self._follow(one)
+
+    def _follow(self, work: Work) -> None:
+        async def ended(work: Work) -> None:
+            await adopt(self.visit.book)
+            if work.state == "done":
+                shown.delete()
+            await self._build()
+
+        with self._working:
+            shown = show_work(work, ended)
+
+    def _told(self, kind: str, name: str, known: Mapping[str, str]) -> None:
+        """Room for what is looked up later; where the board is built again it is known."""
+        self._labels[kind, name] = ui.label(known.get(name, "")).classes("fine")
+        self._labels[kind, name].set_visibility(name in known)
+
+    def _tell(self, kind: str, name: str, text: str) -> None:
+        if label := self._labels.get((kind, name)):
+            label.set_text(text)
+            label.set_visibility(True)
+
+    async def _look_up(self) -> None:
+        """What has to be read from the data and the ledger: how many rows, what is out."""
+        try:
+            for name, times in (await asyncio.to_thread(out_of, self.plan)).items():
+                self._out[name] = f"Out {times} {'time' if times == 1 else 'times'}, by the ledger"
+                self._tell("release", name, self._out[name])
+        except TacitError as error:
+            with self._working:
+                show_error(error)
+        for name in self.plan.tables:
+            try:
+                self._rows[name] = plural("row", await self.visit.book.ask(rows_of, name))
+            except TacitError:  # what a check would say of it belongs to the check
+                self._rows[name] = "no rows can be read here"
+            self._tell("table", name, self._rows[name])
+
+
+def sentence(plan: Plan, found: Sequence[Answer]) -> str:
+    """The plan in one sentence."""
+    states = {name: state_of(one for one in found if name in one.check.releases) for name in plan.releases}
+    breached = [name for name, state in states.items() if state == "breached"]
+    if breached:
+        return f"Do not release {listed(breached)}."
+    if any(one.state in ("unchecked", "stale") for one in found):
+        return "Not everything was checked as it is now."
+    if any(one.state == "undecided" for one in found):
+        return "Nothing is breached, and not everything is decided."
+    if not found:
+        return "Nothing is asked yet."
+    unasked = [name for name, state in states.items() if state == "none" and name not in plan.published]
+    if unasked:
+        return f"What is checked holds; nothing is asked about {listed(unasked)}."
+    return "All releases meet the checks of this plan."
+
+
+def can_be_repaired(plan: Plan, release: Release) -> bool:
+    """Is there anything that the page Repair can do about a release? Further views are looked for only where gamma-privacy is asked."""
+    return isinstance(release, Microdata | Synthetic) or any(one.kind == RESTORABLE and release.name in one.releases for one in plan.checks)
+
+
+def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
+    """The board as a table: a line for every check of every release, and for every release that nothing is asked about."""
+    rows: list[tuple[str, ...]] = [COLUMNS]
+    for name in plan.releases:
+        mine = [one for one in found if name in one.check.releases]
+        rows += [(name, asked(one.check), *found_cells(one)) for one in mine] or [(name, "", WORDS["none"], "", "")]
+    return csv_bytes(rows)
+
+
+def found_cells(one: Answer) -> tuple[str, str, str]:
+    """The state of a check, what was found, and when; a verdict from before the last change is only named."""
+    because = "" if one.verdict is None else f"was {one.verdict['status']}" if one.state == "stale" else first_sentence(one.verdict["because"])
+    return STATES.get(one.state, one.state), because, one.when or ""
+
+
+def answer_line(one: Answer, release: str) -> None:
+    """One check and what was found."""
+    with ui.element("li").props(f'data-testid="check-{aria(one.check.name or one.check.kind)}"'):
+        if one.state == "stale" and one.verdict is not None:
+            badge("stale", f"was {one.verdict['status']}, before the last change")
+        else:
+            badge(one.state)
+        with ui.element("span"):
+            ui.html(escape(asked(one.check)), tag="b", sanitize=False)
+            others = [name for name in one.check.releases if name != release]
+            if others:
+                ui.html(f" with {escape(listed(others))}", tag="span", sanitize=False)
+            if one.verdict is not None and one.state != "stale":
+                ui.html(escape(f" · {in_short(one.verdict['because'])}"), tag="span", sanitize=False).classes("muted")
+
+
+def asked(check: Check) -> str:
+    """What a check asks, in a few words.
+
+    >>> from tacit.plan.plan import Check
+    >>> asked(Check("k-anonymity", {"k": 4})), asked(Check("e-safety", {}, secret="cancer"))
+    ('4-anonymity', 'e-safety of cancer')
+    """
+    try:
+        label = define(check.kind, check.parameters).label
+    except TacitError:
+        label = check.kind
+    called = f"{label} of {check.secret}" if check.secret else label
+    return f"{check.name} ({called})" if check.name else called
+
+
+def in_short(because: str) -> str:
+    """The first sentence of a reason, not too long.
+
+    >>> in_short("a group of 1 person, 4 required. Anyone who knows that Bruce is 31 ...")
+    'a group of 1 person, 4 required'
+    """
+    first = first_sentence(because)
+    return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
+
+
+def first_sentence(because: str) -> str:
+    """The first sentence of a reason: those that follow may tell of people."""
+    return because.split(". ")[0].rstrip(".")
+
+
+def what_it_is(release: Release) -> str:
+    """A release in a line."""
+    if isinstance(release, Microdata):
+        if release.file:
+            return f"Microdata of {release.table}, found in {release.file}"
+        levels = [f"{name} {level}" for name, level in release.generalization.items() if level]
+        return f"Microdata of {release.table}" + (f", levels {', '.join(levels)}" if levels else ", as it is")
+    if isinstance(release, View):
+        query = " ".join(release.query.split())
+        return f"View: {query if len(query) <= SHORT else query[: SHORT - 1] + '…'}"
+    if isinstance(release, Synthetic):
+        return f"Synthetic {release.value} by {release.group}, from {release.table}"
+    return f"Constraint: {release.constraint}"
+
+
+def roles(table: Table) -> dict[str, Sequence[str]]:
+    """The columns of a table by what they are."""
+    found: dict[str, Sequence[str]] = {
+        "identifiers": table.identifiers, "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive,
+        "insensitive": table.insensitive,
+    }  # fmt: skip
+    taken = {name for names in found.values() for name in names}
+    others = [name for name in table.columns if name not in taken]
+    return {role: names for role, names in {**found, "person": table.person, "columns" if not taken else "not released": others}.items() if names}
+
+
+def show_changes(moved: Sequence[Change]) -> None:
+    """What changed since the check before."""
+    with ui.element("section").classes("card").props('aria-label="What changed" data-testid="changes"'):
+        ui.html("Since the check before", tag="h2", sanitize=False)
+        with ui.element("ul").classes("changes"):
+            for one in moved:
+                with ui.element("li").classes(one.kind.replace(" ", "-")):
+                    ui.html(f'<span aria-hidden="true">{SIGNS[one.kind]}</span> {one.kind}', tag="b", sanitize=False)
+                    ui.label(change_words(one))
+
+
+def change_words(one: Change) -> str:
+    """What became of a check, in words.
+
+    >>> from tacit.web.checked import Change
+    >>> change_words(Change("better", "k-anonymity", "april", "breached", "holds", differently=True))
+    'k-anonymity of april: breached → holds, asked differently'
+    >>> change_words(Change("changed", "k-anonymity", "april", "holds", "holds"))
+    'k-anonymity of april: holds as before; the release, its data or what is out beside it changed'
+    """
+    about = f"{one.check} of {one.subject}"
+    if one.kind == "asked differently":
+        return f"{about}: {one.now} as before, but something else was asked"
+    if one.kind == "changed":
+        return f"{about}: {one.now} as before; the release, its data or what is out beside it changed"
+    went = " → ".join(state for state in (one.before, one.now) if state)
+    return f"{about}: {went}" + (", not asked any more" if one.kind == "gone" else ", asked differently" if one.differently else "")
+
+
+def rows_of(source: Source, name: str) -> int:
+    """How many rows a table has. Blocks."""
+    from tacit.engines import shapes
+
+    if not source.engine.has(name):
+        source.engine.attach(source.plan.tables[name])
+    return int(source.engine.value(shapes.row_count(name)))
+
+
+def out_of(plan: Plan) -> dict[str, int]:
+    """How often each release is out by the ledger. Blocks."""
+    if not is_begun(plan):
+        return {}
+    with ledger_of(plan) as ledger:
+        return dict(Counter(one.release for one in ledger.held() if one.withdrawn is None))
+
+
+def time_text(when: str) -> str:
+    """A time as a reader wants it."""
+    from datetime import datetime
+
+    return time_words(datetime.fromisoformat(when))

@@ -1,0 +1,243 @@
+"""A release: the verdict in one sentence, what can be done, and the evidence by kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from tacit.definitions.registry import (
+    MICRODATA,
+    OF_OVERLAPS,
+    OF_QUERIES,
+    OF_SYNTHETIC,
+    OF_WORLDS,
+)
+from tacit.definitions.words import listed
+from tacit.errors import InputError, TacitError, did_you_mean
+from tacit.model.release import Microdata
+from tacit.model.verdict import Audience
+from tacit.web.bench import Visit
+from tacit.web.checked import (
+    Answer,
+    adopt,
+    answers,
+    checking,
+    sections_of,
+    start,
+    state_of,
+    unwatched,
+)
+from tacit.web.pages.overview import (
+    WORDS,
+    answer_line,
+    asked,
+    can_be_repaired,
+    in_short,
+    time_text,
+    what_it_is,
+)
+from tacit.web.parts.badges import badge
+from tacit.web.parts.cards import file_name, show_card, show_pictures
+from tacit.web.parts.notices import notice, show_error
+from tacit.web.parts.saving import save, save_button
+from tacit.web.parts.working import show_work
+from tacit.web.tasks_check import report
+
+if TYPE_CHECKING:
+    from tacit.model.release import Release
+    from tacit.plan.plan import Plan
+    from tacit.web.work import Work
+
+# The evidence of a section, by the kinds of its checks: a module with `show(visit, name, section)`. Those that show the cards of
+# their verdicts themselves, between their pictures, say so here.
+EVIDENCE: tuple[tuple[Collection[str], str, bool], ...] = (
+    (MICRODATA, "release_microdata", False),
+    (OF_QUERIES, "release_queries", True),
+    (OF_WORLDS, "release_worlds", True),
+    (OF_OVERLAPS, "release_overlaps", False),
+    (OF_SYNTHETIC, "release_synthetic", False),
+)
+REPORT = "report"
+SILENT = "Do not announce that you withheld this: the refusal depends on the rows, and would itself tell something about them."
+
+
+async def show(visit: Visit, name: str) -> None:
+    """The page of one release."""
+    visit.book.kept["last release"] = name  # the ledger page begins with it
+    await adopt(visit.book)
+    ui.link("Overview", visit.link("overview")).classes("fine")
+    ui.html(escape(name), tag="h1", sanitize=False)
+    try:
+        plan = await asyncio.to_thread(visit.book.plan)
+    except TacitError as error:
+        show_error(error)
+        ui.link("Correct it on the page Start", visit.link(""))
+        return
+    if name not in plan.releases:
+        raise InputError(f"the plan has no release {name!r}.", hint=did_you_mean(name, list(plan.releases)))
+    await Page(visit, plan, plan.releases[name]).show()
+
+
+class Page:
+    """The page of a release. It is built again when verdicts come in."""
+
+    def __init__(self, visit: Visit, plan: Plan, release: Release) -> None:
+        self.visit, self.plan, self.release, self.name = visit, plan, release, release.name
+
+    async def show(self) -> None:
+        """Everything."""
+        self._head = ui.element("section").classes("stack").props('aria-label="Verdict"')
+        self._working = ui.element("div").classes("stack")
+        self._body = ui.element("div").classes("stack").style("gap: 1.25rem")
+        for work in checking(self.visit.book):
+            if not work.key or self.name in work.key.split(", "):
+                self._follow(work)
+        for audience in ("owner", "shared"):
+            made = self.visit.book.works.latest(REPORT, f"{self.name} {audience}")
+            if made is not None and (not made.over or made.state == "done"):
+                self._follow_report(made, audience, at_once=False)
+        await self._build()
+
+    async def _build(self) -> None:
+        book = self.visit.book
+        found, checked = await asyncio.to_thread(lambda: (answers(self.plan, book.checked), book.checked))
+        mine = [one for one in found if self.name in one.check.releases]
+        self._head.clear()
+        with self._head:
+            self._verdict(mine)
+            self._buttons(bool(mine))
+        self._body.clear()
+        with self._body:
+            await self._evidence(sections_of(checked, self.name))
+
+    # -- the head -------------------------------------------------------------------------------------------
+
+    def _verdict(self, found: Sequence[Answer]) -> None:
+        """What it is, for whom, and the verdict in one sentence."""
+        state = state_of(found)
+        ui.label(f"{what_it_is(self.release)} · {f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}").classes("muted")
+        with ui.element("div").classes(f"card verdict {state}"):
+            with ui.element("div").classes("row"):
+                badge(state, WORDS.get(state, ""))
+                ui.html(escape(sentence(found)), tag="h2", sanitize=False).props('data-testid="verdict"')
+            with ui.element("ul").classes("checks"):
+                for one in found:
+                    answer_line(one, self.name)
+            if not found:
+                ui.link("Add a check on the page Start", self.visit.link("")).mark("add-check")
+            if times := sorted({one.when for one in found if one.when}):
+                ui.label(f"Checked {time_text(times[0])}. {unwatched(self.plan)}".strip()).classes("fine")
+
+    def _buttons(self, has_checks: bool) -> None:
+        with ui.element("div").classes("toolbar actions-bar"):
+            if has_checks:
+                ui.button("Check", on_click=self._start).props("unelevated no-caps").mark("check")
+                ui.button("Report for you", on_click=lambda: self._report("owner")).props("outline no-caps").mark("report-owner")
+                ui.button("Report to share", on_click=lambda: self._report("shared")).props("outline no-caps").mark("report-shared")
+            if can_be_repaired(self.plan, self.release):
+                ui.link("Repair it", self.visit.link("repair", self.name)).mark("repair")
+            ui.link("Record it in the ledger", self.visit.link("ledger")).mark("record")
+
+    # -- the evidence ---------------------------------------------------------------------------------------
+
+    async def _evidence(self, sections: Sequence[Mapping[str, Any]]) -> None:
+        """Section by section: the cards, then what the kinds of its checks have to show."""
+        for section in sections:
+            if len(sections) > 1 or len(section["releases"]) > 1:
+                ui.html(escape(section["name"]), tag="h2", sanitize=False)
+            if section["silent"]:
+                notice(SILENT, "warn")
+            figures(section["figures"])
+            self._cards(section)
+            await self._by_kind(section)
+        if isinstance(self.release, Microdata) and not any(set(one["kinds"]) & set(MICRODATA) for one in sections):
+            await self._module("release_microdata", {})
+
+    def _cards(self, section: Mapping[str, Any]) -> None:
+        """The cards of those verdicts that no module shows by itself."""
+        elsewhere = {kind for kinds, _, cards in EVIDENCE if cards for kind in kinds}
+        for key, card in zip(section["keys"], section["cards"], strict=True):
+            if key.split(" | ")[0] not in elsewhere:
+                show_pictures(self.visit, show_card(self.visit, card, f"{self.name} {key.split(' | ')[0]}"), self.name)
+
+    async def _by_kind(self, section: Mapping[str, Any]) -> None:
+        """What every module has to show; the pictures of a section are shown once."""
+        for kinds, module, _ in EVIDENCE:
+            if set(section["kinds"]) & set(kinds):
+                await self._module(module, section)
+                section = {**section, "charts": []}
+
+    async def _module(self, module: str, section: Mapping[str, Any]) -> None:
+        try:
+            await import_module(f"tacit.web.pages.{module}").show(self.visit, self.name, section)
+        except TacitError as error:
+            show_error(error)
+
+    # -- work -----------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._working.clear()
+        self._follow(start(self.visit.book, (self.name,)))
+
+    def _follow(self, work: Work) -> None:
+        async def ended(work: Work) -> None:
+            await adopt(self.visit.book)
+            if work.state == "done":
+                shown.delete()
+                await self._build()
+
+        with self._working:
+            shown = show_work(work, ended)
+
+    def _report(self, audience: Audience) -> None:
+        book = self.visit.book
+        title = f"Report on {self.name}, {'with' if audience == 'owner' else 'without'} personal values"
+        work = book.works.start(REPORT, title, report, str(book.path), str(book.reach), (self.name,), audience, key=f"{self.name} {audience}")
+        self._follow_report(work, audience, at_once=True)
+
+    def _follow_report(self, work: Work, audience: str, *, at_once: bool) -> None:
+        """Follow the making of a report; where this page asked for it, it is saved at once, else there is a button."""
+        file = f"{file_name(self.name)}-{audience}.html"
+
+        def ended(work: Work) -> None:
+            if work.state == "done":
+                with shown:
+                    save_button(self.visit, "Save the report", file, lambda: work.result).mark(f"save-report-{audience}")
+                if at_once:
+                    save(self.visit, file, work.result)
+
+        with self._working:
+            shown = show_work(work, ended)
+
+
+def sentence(found: Sequence[Answer]) -> str:
+    """The verdict on a release in one sentence."""
+    state = state_of(found)
+    those = [one for one in found if one.state == state]
+    if state == "none":
+        return "Nothing is asked about this release."
+    if state == "unchecked":
+        return "Not everything was checked yet: press Check."
+    if state == "stale":
+        return "The plan or the data changed since this was checked: press Check."
+    first = asked(those[0].check)
+    if state == "holds":
+        return f"It meets the checks of this plan: {listed([asked(one.check) for one in those])} {'hold' if len(those) > 1 else 'holds'}."
+    because = in_short(those[0].verdict["because"]) if those[0].verdict is not None else ""
+    which = f"{first} is {state}" if len(those) == 1 else f"{len(those)} of {len(found)} checks are {state}, such as {first}"
+    return f"{'Do not release it' if state == 'breached' else 'Not decided'}: {which}: {because}."
+
+
+def figures(numbers: Sequence[Sequence[str]]) -> None:
+    """A release in a few numbers."""
+    if numbers:
+        with ui.element("dl").classes("figures-row"):
+            for number, meaning in numbers:
+                with ui.element("div"):
+                    ui.html(escape(meaning), tag="dt", sanitize=False)
+                    ui.html(escape(number), tag="dd", sanitize=False)

@@ -1,0 +1,181 @@
+"""The scatter of a repair: every minimal solution by what it costs and what it risks; each dot is a button."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from tacit.anonymization.results import Choice
+from tacit.model.numbers import percent
+from tacit.report import telling
+from tacit.report.charts import Chart
+from tacit.web.bench import Visit
+from tacit.web.pages.repair_slider import named
+from tacit.web.parts.pictures import png_of
+from tacit.web.parts.saving import save_button
+from tacit.web.tasks_repair import Solved
+
+ROOM = 0.08  # of an axis, left free at both ends
+RISKS: Mapping[str, tuple[str, Callable[[Choice], Fraction]]] = {
+    "risk": ("How easily a row is picked out", telling.risk_of),
+    "belief": ("How sure one can be of a value", telling.belief_of),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale from `low` to `high` with its ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, value: float) -> float:
+        """Where a value stands, in percent of the scale."""
+        return round(100 * (value - self.low) / (self.high - self.low), 3)
+
+
+def axis(values: Sequence[float], *, most: float | None = None, from_zero: bool = False) -> Axis:
+    """A scale that holds some values with room around them.
+
+    >>> axis([0.2, 0.4]).ticks, axis([0.0, 0.5], most=1.0, from_zero=True).ticks
+    ((0.2, 0.25, 0.3, 0.35, 0.4), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
+    """
+    low, high = (0.0 if from_zero else min(values)), max(values)
+    room = ROOM * (high - low) or 0.1 * abs(high) or 1.0
+    low, high = max(0.0, low - (0 if from_zero else room)), high + room
+    if most is not None:
+        high = max(min(high, most), max(values))
+    step = tick_step(high - low)
+    first = math.ceil(low / step - 1e-9)
+    return Axis(low, high, tuple(round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)))
+
+
+def tick_step(span: float) -> float:
+    """A round distance of ticks, of which some four to eight fit into a span.
+
+    >>> tick_step(0.23), tick_step(900)
+    (0.05, 200.0)
+    """
+    size = 10.0 ** math.floor(math.log10(span / 4))
+    return next(size * times for times in (1, 2, 5, 10) if span / (size * times) <= 6)
+
+
+def choice_told(number: int, choice: Choice, measure: str) -> str:
+    """A solution in a line.
+
+    >>> choice_told(2, Choice({"zip": 1}, 0.25, Fraction(1, 4), Fraction(1, 2), 0), "loss")
+    'Solution 2: loss 0.25, smallest group 4, greatest belief 50 %'
+    """
+    belief = f", greatest belief {percent(choice.belief)}" if choice.belief is not None else ""
+    gone = f", {choice.suppressed:,} rows dropped" if choice.suppressed else ""
+    return f"Solution {number}: {measure} {telling.number(choice.cost)}, smallest group {int(1 / choice.risk):,}{belief}{gone}"
+
+
+class Scatter:
+    """The dots. `pick` is called with the number of the one that is pressed."""
+
+    def __init__(self, visit: Visit, found: Solved, name: str, pick: Callable[[int], Any]) -> None:
+        self._found, self._pick = found, pick
+        self._chosen: int | None = None
+        self._by = "risk"
+        self._dots: dict[int, ui.element] = {}
+        with ui.element("figure").classes("card scatter").props('aria-label="Solutions by what they cost and what they risk"'):
+            with ui.element("figcaption").classes("row between"):
+                ui.html("Risk against utility", tag="h3", sanitize=False)
+                if any(choice.belief is not None for choice in found.choices):
+                    ui.toggle({key: words for key, (words, _) in RISKS.items()}, value=self._by, on_change=self._turn).props(
+                        'no-caps dense unelevated aria-label="What counts as the risk"'
+                    )
+            self._area = ui.element("div").classes("plot")
+            ui.label("Each dot is a solution: further left more is kept, further down less is told. Press one to see it.").classes("fine")
+            if found.charts:
+                with ui.element("div").classes("toolbar"):
+                    self._save_buttons(visit, found.charts, name)
+        self._draw()
+
+    def mark(self, number: int | None) -> None:
+        """Show which solution is looked at; None where it is none of them."""
+        for one, dot in self._dots.items():
+            dot.classes(add="picked") if one == number else dot.classes(remove="picked")
+            dot.props["aria-pressed"] = "true" if one == number else "false"
+        self._chosen = number
+
+    def _turn(self, event: Any) -> None:
+        self._by = event.value
+        self._draw()
+        self.mark(self._chosen)
+
+    def _draw(self) -> None:
+        choices, risk = self._found.choices, RISKS[self._by][1]
+        across = axis([choice.cost for choice in choices], most=1.0 if self._found.measure == "loss" else None)
+        allowed = self._found.allowed if self._by == "risk" else None
+        risks = [float(risk(choice)) for choice in choices] + ([float(allowed)] if allowed else [])
+        up = axis(risks, most=1.0 if max(risks) > 0.9 else None, from_zero=True)
+        self._area.clear()
+        self._dots = {}
+        with self._area:
+            ui.html(ground(across, up, self._found.measure, RISKS[self._by][0], allowed), sanitize=False).props('aria-hidden="true"')
+            with ui.element("div").classes("dots"):
+                for number, choice in enumerate(choices, 1):
+                    self._dots[number] = self._dot(number, choice, across.place(choice.cost), 100 - up.place(float(risk(choice))))
+
+    def _dot(self, number: int, choice: Choice, left: float, top: float) -> ui.element:
+        words = choice_told(number, choice, self._found.measure)
+        dot = ui.element("button").classes("dot best" if choice.chosen else "dot").style(f"left: {left}%; top: {top}%")
+        named(dot, words, f"dot-{number}").props('type="button" aria-pressed="false"').props["title"] = words
+        return dot.on("click", lambda number=number: self._pick(number))
+
+    def _save_buttons(self, visit: Visit, charts: Sequence[Chart], name: str) -> None:
+        def chart() -> Chart:
+            return charts[min(list(RISKS).index(self._by), len(charts) - 1)]
+
+        async def png() -> bytes:
+            return await asyncio.to_thread(png_of, chart().svg)
+
+        save_button(visit, "Save SVG", f"{name}-solutions.svg", lambda: chart().svg).props('aria-label="Save SVG: the scatter"')
+        save_button(visit, "Save PNG", f"{name}-solutions.png", png).props('aria-label="Save PNG: the scatter"')
+
+
+def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction | None) -> str:
+    """Grid lines, ticks and titles, as HTML that screen readers skip: the buttons say all of it."""
+    lines = [f'<div class="tick-y" style="top: {100 - up.place(tick)}%"><span>{share(tick, up.high)}</span></div>' for tick in up.ticks]
+    lines += [f'<div class="tick-x" style="left: {across.place(tick)}%"><span>{number(tick, across)}</span></div>' for tick in across.ticks]
+    if allowed is not None and float(allowed) <= up.high:
+        lines.append(f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 in {int(1 / allowed):,}</span></div>')
+    titles = f'<div class="title-y">{escape(title)} ↑</div><div class="title-x">{escape(measure)} → less is kept</div>'
+    return f'<div class="ground">{"".join(lines)}</div>{titles}'
+
+
+def share(value: float, high: float) -> str:
+    """A tick of a share.
+
+    >>> share(0.5, 1.0), share(0.005, 0.02)
+    ('50 %', '0.5 %')
+    """
+    return f"{100 * value:.0f} %" if high > 0.05 else f"{100 * value:.1f} %"
+
+
+def number(value: float, scale: Axis) -> str:
+    """A tick of a cost: as many digits as tell it from the next.
+
+    >>> number(0.25, axis([0.2, 0.4])), number(2e6, axis([1e6, 4e6]))
+    ('0.25', '2 M')
+    """
+    for size, word in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if scale.high >= size:
+            value, span = value / (1e3 if word == " k" else size), (scale.high - scale.low) / (1e3 if word == " k" else size)
+            return f"{value:.{digits(span)}f}{word}"
+    return f"{value:.{digits(scale.high - scale.low)}f}"
+
+
+def digits(span: float) -> int:
+    """Digits behind the point for ticks of a scale."""
+    return max(0, -math.floor(math.log10(tick_step(span)) + 1e-9))

@@ -1,0 +1,40 @@
+"""Work of the page Repair: which of it is shown when the page is opened again, what stands there when it was stopped; and the way to the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from tacit.web.bench import Visit
+from tacit.web.pages.repair_slider import named
+from tacit.web.work import Work, Works
+
+TO_RECORD = "to record"  # left with the book, for the page of the ledger
+
+
+def last_work(works: Works, kind: str, key: str) -> Work | None:
+    """The newest work about something that nobody has stopped: what was stopped is shown only where that was seen."""
+    return next((one for one in works.all() if (one.kind, one.key) == (kind, key) and one.state != "cancelled"), None)
+
+
+def show_stopped(work: Work, again: str, start: Callable[[], Any] | None = None) -> None:
+    """Say that work was stopped, and how it is started again: by a button, or in words."""
+    with named(ui.element("div").classes("notice warn").props('role="status"'), work.title, f"work-{work.kind}"):
+        ui.label("It was stopped. Nothing was written.")
+        if start is None:
+            ui.label(again).classes("muted")
+            return
+        ui.button(again, on_click=start).props('outline dense no-caps data-testid="again"').style("align-self: flex-start; margin-top: .4rem")
+
+
+def record_button(visit: Visit, release: Callable[[], tuple[str, str | None]]) -> ui.button:
+    """A button that goes to the ledger, where the release and the file that `release` gives are chosen already."""
+
+    def press() -> None:
+        name, file = release()
+        visit.book.kept[TO_RECORD] = {"release": name, "file": file}
+        ui.navigate.to(visit.link("ledger"))
+
+    return ui.button("Record it in the ledger", on_click=press).props('flat no-caps data-testid="to-ledger"')

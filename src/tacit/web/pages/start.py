@@ -1,0 +1,367 @@
+"""Start: open a plan, or begin one from a file or a database; say what each column is; get a plan that the command line reads too."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+from nicegui.events import UploadEventArguments
+
+from tacit.engines.open import DATABASE_FILES
+from tacit.errors import InputError, TacitError
+from tacit.plan.editing import Wish
+from tacit.starter.looking import is_postgres, without_password
+from tacit.starter.profile import Profile
+from tacit.web import drafts, tasks_start, uploads
+from tacit.web.bench import Visit
+from tacit.web.drafts import Draft
+from tacit.web.pages.start_checks import Checks
+from tacit.web.pages.start_columns import Columns
+from tacit.web.pages.start_fields import choice, entry, html
+from tacit.web.pages.start_hierarchies import Hierarchies
+from tacit.web.pages.start_latest import Latest
+from tacit.web.pages.start_text import Text
+from tacit.web.pages.start_views import Views
+from tacit.web.parts.notices import notice, show_error
+from tacit.web.parts.working import show_work
+
+if TYPE_CHECKING:
+    from tacit.web.work import Work
+
+LOOK = "look"
+TABLES = "tables"
+FOLLOW_SECONDS = 1.5  # until another tab shows what was changed here, or this one what was changed in the file
+
+
+async def show(visit: Visit) -> None:
+    """The page."""
+    html("h1", "Start")
+    draft = await asyncio.to_thread(drafts.draft_of, visit.book)
+    await Opening(visit, is_open=draft is None).show()
+    if draft is None:
+        looking_at_new(visit)
+        return
+    await Desk(visit, draft).show()
+
+
+def looking_at_new(visit: Visit) -> None:
+    """A table for which no plan is written yet: it is looked at first."""
+    work = visit.book.works.latest(LOOK)
+    if work is None:
+        notice("There is no plan here yet. Open one above, or begin with a file or a database.")
+        return
+
+    def looked(work: Work) -> None:
+        if work.state == "done" and isinstance(work.result, Profile):
+            if drafts.KEPT not in visit.book.kept:
+                drafts.begin(visit.book, work.result)
+            ui.navigate.reload()
+
+    show_work(work, looked)
+
+
+class Opening:
+    """Where to begin: plans that are there, files, databases."""
+
+    def __init__(self, visit: Visit, *, is_open: bool) -> None:
+        self.visit, self._is_open = visit, is_open
+        self._address, self._password = "", ""
+
+    async def show(self) -> None:
+        """The whole section; folded where a plan is open."""
+        plans = await asyncio.to_thread(self.visit.bench.plans)
+        files = await asyncio.to_thread(drafts.data_files, self.visit.bench, self.visit.book.folder, (*uploads.KINDS, *DATABASE_FILES))
+        with ui.element("details").classes("card opening").props('data-testid="opening"') as details:
+            if self._is_open:
+                details.props["open"] = True
+            html("summary", "Open a plan, a file or a database")
+            with ui.element("div").classes("grid-3"):
+                self._plans(plans)
+                self._files(files)
+                self._database()
+            self._said = ui.element("div").classes("stack said").props('aria-live="polite"')
+
+    def _plans(self, plans: list[Path]) -> None:
+        with ui.element("div").classes("stack"):
+            html("h2", "A plan")
+            ui.label("Plans below this folder:" if plans else "There is no plan below this folder yet.").classes("fine")
+            with ui.element("ul").classes("plans"):
+                for path in plans:
+                    with ui.element("li"):
+                        name = self.visit.bench.name(path)
+                        button = ui.button(name, on_click=lambda path=path: self._open_plan(path)).props("flat dense no-caps align=left")
+                        if path == self.visit.book.path:
+                            button.props["aria-current"] = "true"
+
+    def _open_plan(self, path: Path) -> None:
+        try:
+            self.visit.session.plan = self.visit.bench.inside(path)
+        except TacitError as error:
+            self._fail(error)
+            return
+        ui.navigate.reload()
+
+    def _files(self, files: list[str]) -> None:
+        with ui.element("div").classes("stack"):
+            html("h2", "A file")
+            ui.label(f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan.").classes("fine")
+            self._dropping()
+            if files:
+                with ui.element("div").classes("row"):
+                    html("span", "Or one that is there:").classes("fine")
+                    choice({"": "choose a file", **{one: one for one in files}}, "", "File below this folder", self._chose_file, testid="file")
+
+    def _dropping(self) -> None:
+        """A place to drop a file on, which is a button too. NiceGUI's own has no names for screen readers: it works unseen."""
+        self._upload = ui.upload(auto_upload=True, max_file_size=uploads.MOST_BYTES, on_begin_upload=self._coming, on_upload=self._uploaded, on_rejected=self._rejected)
+        self._upload.props(f'accept="{",".join(uploads.KINDS)}" data-testid="upload" aria-hidden="true"').classes("unseen")
+        uploader = f"getElement({self._upload.id}).$refs.qRef"
+        with ui.element("button").classes("dropping").props('type="button" data-testid="drop"') as zone:
+            html("strong", "Drop a file here")
+            html("span", "or press to choose one").classes("fine")
+        zone.on("click", js_handler=f"() => {uploader}.pickFiles()")
+        zone.on("dragover", js_handler="(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }")
+        zone.on("dragleave", js_handler="(event) => event.currentTarget.classList.remove('over')")
+        zone.on("drop", js_handler=f"(event) => {{ event.preventDefault(); event.currentTarget.classList.remove('over'); {uploader}.addFiles(event.dataTransfer.files); }}")
+
+    def _coming(self) -> None:
+        self._said.clear()
+        with self._said:
+            notice("The file is on its way.")
+
+    async def _uploaded(self, event: UploadEventArguments) -> None:
+        try:
+            stored = await uploads.store(event.file.iterate(), event.file.name, self.visit.book.folder)
+        except TacitError as error:
+            self._upload.reset()
+            self._fail(error)
+            return
+        self._begin(stored.path.name, fresh=stored.is_new)
+
+    def _rejected(self) -> None:
+        kinds = f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most {uploads.in_words(uploads.MOST_BYTES)}."
+        self._fail(InputError("this file was not taken.", hint=kinds))
+
+    def _chose_file(self, file: str) -> None:
+        if not file:
+            return
+        try:
+            place = self.visit.bench.inside(self.visit.book.folder / file)
+        except TacitError as error:
+            self._fail(error)
+            return
+        if place.suffix.lower() in DATABASE_FILES:
+            self._list_tables(file)
+        else:
+            self._begin(file)
+
+    def _database(self) -> None:
+        with ui.element("div").classes("stack"):
+            html("h2", "A database")
+            ui.label("PostgreSQL. The password is used to look, and is written nowhere.").classes("fine")
+            self._address_field = entry("", "Address of the database", lambda text: setattr(self, "_address", text.strip()), testid="address", size=28, placeholder="postgresql://user@host/database")
+            self._password_field = entry("", "Password", lambda text: setattr(self, "_password", text), testid="password", kind="password", size=28, placeholder="password, if it needs one")
+            ui.button("Show its tables", on_click=self._connect).props('outline no-caps data-testid="connect"')
+
+    def _connect(self) -> None:
+        url = tasks_start.with_password(self._address, self._password)
+        self._address = without_password(self._address)
+        self._password = ""
+        for field, value in ((self._address_field, self._address), (self._password_field, "")):
+            field.props["value"] = value
+            field.update()
+        if not is_postgres(url):
+            self._fail(InputError("this is no address of a PostgreSQL database.", hint="Write postgresql://user@host/database"))
+            return
+        self._list_tables(url)
+
+    def _list_tables(self, data: str) -> None:
+        shown = without_password(data) if is_postgres(data) else data
+        work = self.visit.book.works.start(TABLES, f"Asking {shown} for its tables", tasks_start.list_tables, data, str(self.visit.book.path))
+
+        def listed(work: Work) -> None:
+            if work.state == "done":
+                with self._said:
+                    self._pick_table(data, shown, work.result)
+
+        self._said.clear()
+        with self._said:
+            show_work(work, listed)
+
+    def _pick_table(self, data: str, shown: str, names: list[str]) -> None:
+        if not names:
+            show_error(InputError(f"{shown} has no tables that can be seen.", hint="Has the user the right to read them?"))
+            return
+        with ui.element("div").classes("row"):
+            html("span", f"Table of {shown}").classes("label")
+            choice({"": f"choose one of {len(names)}", **{one: one for one in names}}, "", "Table of the database", lambda name: self._begin(data, table=name) if name else None, testid="table")
+
+    def _begin(self, data: str, *, table: str | None = None, fresh: bool = False) -> None:
+        """Look at a table for which a new plan will be written."""
+        try:
+            path = drafts.new_plan(self.visit.bench, self.visit.book.folder, table or Path(data).stem)
+        except TacitError as error:
+            self._fail(error)
+            return
+        book = self.visit.bench.book(path)
+        book.works.start(LOOK, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(path), table, fresh)
+        self.visit.session.plan = path
+        ui.navigate.reload()
+
+    def _fail(self, error: TacitError) -> None:
+        self._said.clear()
+        with self._said:
+            show_error(error)
+
+
+class Desk:
+    """A plan that is worked on: columns, hierarchies, checks and text, all showing the same draft."""
+
+    def __init__(self, visit: Visit, draft: Draft) -> None:
+        self.visit, self.draft = visit, draft
+        self.table = next(iter(draft.tables()), "")
+        self._parts: list[Any] = []
+        self._seen: object = None
+        self._there: str | None = None  # the file's text, where it is another one and something is unsaved here
+        self._sync = Latest(self._sync_now)
+
+    async def show(self) -> None:
+        """Everything; columns come when they have been looked at."""
+        self._unsaved = notice("This plan is not saved yet. Correct the roles, look at the hierarchies, then save it at the end of the page.")
+        self._unsaved.set_visibility(self.draft.was is None)
+        self._said = ui.element("div").classes("said").props('aria-live="polite"')
+        self._both = ui.element("div").classes("said").props('aria-live="polite"')
+        tables = self.draft.tables()
+        if len(tables) > 1:
+            with ui.element("div").classes("row"):
+                html("span", "Table").classes("label")
+                choice({one: one for one in tables}, self.table, "Table", self._chose_table, testid="which-table")
+        self._about = ui.element("div").classes("stack").style("gap: 1.25rem")
+        self._text = Text(self.visit, self.draft, self._typed, self._saved)
+        await self._text.show()
+        await self._fill()
+        self._seen = self._now()
+        await self._follow()
+        ui.timer(FOLLOW_SECONDS, self._follow)
+
+    def _conflict(self) -> None:
+        """The file was changed by somebody else while there is something unsaved here: which of the two counts?"""
+        self._both.clear()
+        if (there := self._there) is None:
+            return
+
+        async def take(*, mine: bool) -> None:
+            drafts.settle(self.draft, there, mine=mine)
+            await self._follow()
+
+        with self._both, notice("The file was changed meanwhile, by hand or on another page, and your changes here are not saved.", "warn") as shown:
+            shown.props["data-testid"] = "conflict"
+            with ui.element("div").classes("toolbar"):
+                ui.button("Take the file's text", on_click=lambda: take(mine=False)).props("outline no-caps")
+                ui.button("Keep mine", on_click=lambda: take(mine=True)).props("flat no-caps")
+
+    async def _chose_table(self, table: str) -> None:
+        self.table = table
+        await self._fill()
+
+    async def _fill(self, *, again: bool = False) -> None:
+        """The sections about a table, or the work that they wait for."""
+        self._about.clear()
+        self._parts = []
+        if not self.table:
+            return
+        with self._about:
+            profile = self.draft.profiles.get(self.table)
+            if profile is None and await self._is_broken():
+                notice("The plan's tables are shown here once it can be read: correct its text below, and save it.", "warn")
+                return
+            if profile is None:
+                self._look(again=again)
+                return
+            for note in profile.look.notes:
+                notice(note[:1].upper() + note[1:], "warn")
+            self._parts = [
+                Columns(self.visit, self.draft, profile, self.table, self._wish, self._look_again),
+                Hierarchies(self.visit, self.draft, profile, self.table, self._wish),
+                Views(self.visit, self.draft, self._wish),
+                Checks(self.draft, self.table, self._wish),
+            ]
+            for part in self._parts:
+                await part.show()
+
+    async def _is_broken(self) -> bool:
+        """Whether the plan as it was saved cannot be read; the text below says why."""
+        book = self.visit.book
+        return book.exists and await asyncio.to_thread(drafts.problems, book.text(), book, self.visit.bench) is not None
+
+    def _look(self, *, again: bool) -> None:
+        table, works = self.table, self.visit.book.works
+        work = works.latest(LOOK, table)
+        if work is None or (work.over and (again or work.state != "done")):
+            if not self.visit.book.exists:
+                return
+            work = works.start(LOOK, f"Looking at {table}", tasks_start.look_at_table, str(self.visit.book.path), str(self.visit.bench.folder), table, key=table)
+
+        async def looked(work: Work) -> None:
+            if work.state == "done" and isinstance(work.result, Profile):
+                self.draft.profiles[table] = work.result
+                if table == self.table:
+                    await self._fill()
+
+        show_work(work, looked)
+
+    async def _wish(self, *wishes: Wish) -> None:
+        self._said.clear()
+        try:
+            self.draft.wish(*wishes)
+        except TacitError as error:
+            with self._said:
+                show_error(error)
+        await self._sync()
+
+    async def _typed(self) -> None:
+        await asyncio.to_thread(self.draft.values)
+        tables = self.draft.tables()
+        if tables and self.table not in tables:
+            self.table = tables[0]
+            await self._fill()
+        await self._sync()
+
+    async def _saved(self) -> None:
+        if not self._parts:  # it could not be looked at before: perhaps now
+            await self._fill()
+        await self._sync()
+
+    async def _look_again(self) -> None:
+        self.draft.profiles.pop(self.table, None)
+        await self._fill(again=True)
+
+    async def _sync_now(self) -> None:
+        await asyncio.to_thread(self.draft.values)  # read here, a long text would keep all pages waiting
+        self._seen = self._now()
+        self._unsaved.set_visibility(self.draft.was is None)
+        for part in self._parts:
+            await part.sync()
+        await self._text.sync()
+
+    def _now(self) -> object:
+        return self.draft.version, self.draft.was
+
+    async def _follow(self) -> None:
+        """Show what was changed in another tab, or in the file."""
+        book = self.visit.book
+        try:
+            there = await asyncio.to_thread(book.text) if book.exists else None
+        except TacitError:
+            return  # it cannot be read just now; saving it says so
+        was = self.draft.was
+        both = there if drafts.follow(self.draft, there) else None
+        if both != self._there:
+            self._there = both
+            self._conflict()
+        if self._seen != self._now():
+            await self._typed()
+            if self.draft.was != was and not self._parts:  # perhaps it can be looked at now
+                await self._fill()

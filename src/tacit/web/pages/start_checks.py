@@ -1,0 +1,197 @@
+"""The checks of a plan on the page Start: which there are, their thresholds, and one more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from tacit.errors import InputError, TacitError
+from tacit.model.numbers import exact
+from tacit.plan.editing import AddCheck, AddRelease, RemoveCheck, SetCheck
+from tacit.plan.values import is_short_number
+from tacit.web.pages.start_fields import choice, entry, html, ticks
+from tacit.web.parts.notices import show_error
+
+if TYPE_CHECKING:
+    from tacit.web.drafts import Draft
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A check that can be added here: its parameters with values to begin with, and the words for it.
+
+    It is asked of a copy of the table or of views (of `several` together), and some are about a secret.
+    """
+
+    kind: str
+    parameters: Mapping[str, Any]
+    words: str
+    of_views: bool = False
+    several: bool = False
+    about_secret: bool = False
+
+    def wish(self, releases: Sequence[str], secret: str) -> AddCheck:
+        """The wish for such a check.
+
+        >>> OFFERED["gamma"].wish(["men", "older"], "").parameters
+        {'releases': ['men', 'older'], 'gamma': Fraction(1, 2)}
+        """
+        if not releases or (self.about_secret and not secret):
+            raise InputError("it is not said what the check is about.", hint="Choose a view." if secret or not self.about_secret else "Choose a secret.")
+        what: dict[str, Any] = {"secret": secret} if self.about_secret else {}
+        asked = {"releases": list(releases)} if self.several else {"release": releases[0]}
+        return AddCheck(self.kind, {**what, **asked, **self.parameters})
+
+
+OFFERED = {
+    "k": Offer("k-anonymity", {"k": 5}, "k-anonymity: nobody is one of fewer than k people"),
+    "distinct": Offer("l-diversity", {"kind": "distinct", "l": 3}, "distinct l-diversity: l different values in every group"),
+    "entropy": Offer("l-diversity", {"kind": "entropy", "l": 2}, "entropy l-diversity: and none of them too frequent"),
+    "recursive": Offer("l-diversity", {"kind": "recursive", "c": 3, "l": 2}, "recursive (c, l)-diversity: the most frequent value is not too frequent"),
+    "closeness": Offer("t-closeness", {"t": Fraction(1, 5)}, "t-closeness: no group differs much from all rows"),
+    "perfect": Offer("perfect-privacy", {}, "perfect privacy: a view tells nothing at all about a secret", of_views=True, about_secret=True),
+    "gamma": Offer("gamma-privacy", {"gamma": Fraction(1, 2)}, "gamma-privacy: views together make nobody's value likelier than gamma", of_views=True, several=True),
+    "sind": Offer("k-sind", {"k": 2}, "k-SIND: after views together everybody is like k - 1 others", of_views=True, several=True),
+    "guess": Offer("g-safety", {}, "g-safety: a view rules out no answer to a secret and proves none", of_views=True, about_secret=True),
+    "evidence": Offer("e-safety", {}, "e-safety: a view makes no answer to a secret likelier", of_views=True, about_secret=True),
+}
+THRESHOLDS = ("k", "l", "c", "t", "e", "m", "v", "alpha", "epsilon", "delta", "rho1", "rho2", "gamma", "at-most")
+
+
+def read_number(text: str) -> int | Fraction:
+    """A threshold as somebody writes it.
+
+    >>> read_number("4"), read_number("2.8"), read_number("1/3")
+    (4, Fraction(14, 5), Fraction(1, 3))
+    """
+    written = text.strip().replace(",", ".")
+    try:
+        found = exact(written) if is_short_number(written) else None
+    except (ValueError, ArithmeticError):
+        found = None
+    if found is None:
+        raise InputError(f"{text[:30]!r} is no number.", hint="Write it with digits, such as 4 or 2.8.")
+    return int(found) if found.denominator == 1 else found
+
+
+class Checks:
+    """The checks of a plan; thresholds are changed here, and `wish` is told."""
+
+    def __init__(self, draft: Draft, table: str, wish: Callable[..., Any]) -> None:
+        self.draft, self.table, self.wish = draft, table, wish
+        self._shown: object = None
+        self._kind = "k"
+        self._release = self._secret = ""
+        self._together: list[str] = []
+
+    async def show(self) -> None:
+        """The whole section."""
+        with ui.element("section").classes("card").props('aria-labelledby="checks-title"'):
+            html("h2", "What is to be checked", id="checks-title")
+            ui.label("A check asks whether a release tells too much. Begin with these, and add others on the way.").classes("muted")
+            self._list = ui.element("div").classes("stack").props('data-testid="checks"')
+            self._add = ui.element("div").classes("row")
+            self._said = ui.element("div").classes("said").props('aria-live="polite"')
+        await self.sync()
+
+    async def sync(self) -> None:
+        """Show what the text says now."""
+        checks, releases = self.draft.values().get("checks"), list(self.draft.releases(self.table))
+        now = repr((checks, releases, list(self.draft.views()), self.draft.names("secrets")))
+        if now == self._shown:
+            return
+        self._shown = now
+        self._said.clear()
+        self._list.clear()
+        with self._list:
+            listed = checks if isinstance(checks, list) else []
+            for at, check in enumerate(listed):
+                if isinstance(check, dict) and len(check) == 1:
+                    self._check(at, *next(iter(check.items())))
+            if not listed:
+                ui.label("Nothing yet: without checks nothing is known about a release.").classes("muted")
+        self._add.clear()
+        with self._add:
+            self._adding(releases)
+
+    def _check(self, at: int, kind: str, keys: Any) -> None:
+        keys = keys if isinstance(keys, Mapping) else {}
+        about = keys.get("release", keys.get("releases", ""))
+        of = ", ".join(map(str, about)) if isinstance(about, list) else str(about)
+        of += f", about {keys['secret']}" if "secret" in keys else ""
+        with ui.element("div").classes("check-row") as row:
+            row.props.update({"role": "group", "aria-label": f"Check {at + 1}: {kind} of {of}"})
+            with ui.element("span"):
+                html("strong", str(kind))
+                html("span", f" of {of}" + (f", {keys['kind']}" if "kind" in keys else "")).classes("muted")
+            for name in THRESHOLDS:
+                if isinstance(keys.get(name), int | Decimal | str) and not isinstance(keys.get(name), bool):
+                    html("span", f"{name} =").classes("label")
+                    entry(str(keys[name]), f"{name} of check {at + 1}, {kind}", partial(self._enter, at, name), testid=f"check-{at}-{name}", size=5, inputmode="decimal")
+            remove = ui.button("Remove", on_click=lambda: self.wish(RemoveCheck(at))).props("flat dense no-caps")
+            remove.props["aria-label"] = f"Remove check {at + 1}: {kind} of {of}"
+
+    def _enter(self, at: int, name: str, text: str) -> Any:
+        try:
+            return self.wish(SetCheck(at, {name: read_number(text)}))
+        except TacitError as error:
+            self._fail(error)
+
+    def _adding(self, releases: list[str]) -> None:
+        views, secrets = list(self.draft.views()), self.draft.names("secrets")
+        if not releases:
+            ui.label("There is no copy of the table to be released yet.").classes("muted")
+            ui.button("Add a release", on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table}))).props("outline no-caps")
+        offered = {key: one.words for key, one in OFFERED.items() if (views if one.of_views else releases) and (secrets or not one.about_secret)}
+        if not offered:
+            return
+        self._kind = self._kind if self._kind in offered else next(iter(offered))
+        offer = OFFERED[self._kind]
+        choice(offered, self._kind, "Check to add", self._chose_kind, testid="add-kind")
+        self._ask_of(views if offer.of_views else releases, several=offer.several)
+        if offer.about_secret:
+            self._secret = self._secret if self._secret in secrets else secrets[0]
+            html("span", "about").classes("label")
+            choice({one: one for one in secrets}, self._secret, "Secret", lambda one: setattr(self, "_secret", one), testid="add-secret-of-check")
+        ui.button("Add this check", on_click=self._added).props('outline no-caps data-testid="add-check"')
+
+    def _ask_of(self, names: list[str], *, several: bool) -> None:
+        """Which release, or which views together."""
+        if several:
+            self._together = [one for one in self._together if one in names] or list(names)
+            ticks(names, self._together, "of", self._tick, testid="add-together")
+            return
+        self._release = self._release if self._release in names else next((one for one in names if one != "raw"), names[0])
+        html("span", "of").classes("label")
+        choice({one: one for one in names}, self._release, "Release to check", lambda one: setattr(self, "_release", one), testid="add-release")
+
+    async def _chose_kind(self, kind: str) -> None:
+        self._kind = kind
+        self._shown = None
+        await self.sync()
+
+    def _tick(self, name: str, on: bool) -> None:
+        self._together = [one for one in self._together if one != name] + [name] * on
+
+    async def _added(self) -> None:
+        offer = OFFERED[self._kind]
+        try:
+            wish = offer.wish(self._together if offer.several else [self._release], self._secret)
+        except TacitError as error:
+            self._fail(error)
+            return
+        await self.wish(wish)
+
+    def _free_name(self) -> str:
+        taken = set(self.draft.names("releases"))
+        return next(name for name in ("generalized", *(f"generalized{number}" for number in range(2, 1000))) if name not in taken)
+
+    def _fail(self, error: TacitError) -> None:
+        self._said.clear()
+        with self._said:
+            show_error(error)

@@ -1,0 +1,344 @@
+"""Hierarchies on the page Start: how the values of each quasi-identifier become coarser, with a tree to look at before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+
+from tacit.errors import DataError, InputError, TacitError
+from tacit.model.schema import (
+    CsvHierarchy,
+    DateHierarchy,
+    FlatHierarchy,
+    HierarchySpec,
+    MaskHierarchy,
+    RangeHierarchy,
+)
+from tacit.plan.editing import SetHierarchy, SetLevels, described, level_note, spec_at
+from tacit.plan.hierarchies import UNITS, height
+from tacit.plan.values import is_short_number
+from tacit.starter.coarsening import widths
+from tacit.starter.previews import Branch, Preview, file_height, preview
+from tacit.web.drafts import data_files
+from tacit.web.pages.start_fields import choice, entry, html
+from tacit.web.parts.notices import show_error
+from tacit.web.uploads import in_page_words
+
+if TYPE_CHECKING:
+    from tacit.starter.guessing import Guess
+    from tacit.starter.profile import Profile
+    from tacit.web.bench import Visit
+    from tacit.web.drafts import Draft
+
+WAYS = {"": "none: released as it is", "*": "suppress: one step to *", "ranges": "bands of numbers", "dates": "months and years", "mask": "hide characters", "file": "a file with levels"}
+SIDES = {"right": "from the right (prefixes stay)", "left": "from the left"}
+MOST_LEVELS = 20
+
+
+def way_of(spec: HierarchySpec | None) -> str:
+    """Which of the ways a hierarchy is.
+
+    >>> way_of(MaskHierarchy("right")), way_of(None)
+    ('mask', '')
+    """
+    kinds = {FlatHierarchy: "*", RangeHierarchy: "ranges", DateHierarchy: "dates", MaskHierarchy: "mask", CsvHierarchy: "file"}
+    return kinds[type(spec)] if spec else ""
+
+
+def read_widths(text: str) -> RangeHierarchy:
+    """The widths of bands as somebody writes them.
+
+    >>> read_widths("5, 10 20").widths
+    (Decimal('5'), Decimal('10'), Decimal('20'))
+    >>> read_widths("five")
+    Traceback (most recent call last):
+    tacit.errors.InputError: 'five' is no number. Write the widths from fine to coarse, such as 5, 10, 20.
+    """
+    found = []
+    for one in text.replace(",", " ").replace(";", " ").split():
+        try:
+            found.append(Decimal(one if is_short_number(one) else "?"))
+        except InvalidOperation:
+            raise InputError(f"{one[:30]!r} is no number.", hint="Write the widths from fine to coarse, such as 5, 10, 20.") from None
+    if not found or not all(one.is_finite() and one > 0 for one in found):
+        raise InputError("bands need widths above 0.", hint="Write the widths from fine to coarse, such as 5, 10, 20.")
+    return RangeHierarchy(tuple(found))
+
+
+def read_units(text: str) -> DateHierarchy:
+    """Units of the calendar as somebody writes them.
+
+    >>> read_units("month, year").units
+    ('month', 'year')
+    """
+    found = text.lower().replace(",", " ").split()
+    strange = [one for one in found if one not in UNITS]
+    if strange or not found:
+        raise InputError(f"{strange[0][:30]!r} is no unit." if strange else "no unit is named.", hint=f"Write some of {', '.join(UNITS)}, from fine to coarse.")
+    return DateHierarchy(tuple(found))  # type: ignore[arg-type]
+
+
+class Hierarchies:
+    """The hierarchies of a table's quasi-identifiers."""
+
+    def __init__(self, visit: Visit, draft: Draft, profile: Profile, table: str, wish: Callable[..., Any]) -> None:
+        self.visit, self.draft, self.profile, self.table, self.wish = visit, draft, profile, table, wish
+        self._panels: dict[str, Panel] = {}
+
+    async def show(self) -> None:
+        """The whole section."""
+        with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
+            html("h2", "How values become coarser", id="hierarchies-title")
+            ui.label("Quasi-identifiers are released level by level coarser. Open one to see its levels, and to choose another way.").classes("muted")
+            self._list = ui.element("div").classes("panels").props('data-testid="hierarchies"')
+        await self.sync()
+
+    async def sync(self) -> None:
+        """Show what the text says now; panels that are open stay open."""
+        roles = self.draft.roles(self.table)
+        quasi = [column for column, role in roles.items() if role == "quasi-identifiers"]
+        if list(self._panels) != quasi:
+            self._rebuild(quasi)
+        for panel in self._panels.values():
+            await panel.sync()
+
+    def _rebuild(self, quasi: list[str]) -> None:
+        for name in [name for name in self._panels if name not in quasi]:
+            self._panels.pop(name).element.delete()
+        with self._list:
+            for name in quasi:
+                if name not in self._panels:
+                    self._panels[name] = Panel(self, name)
+        self._panels = {name: self._panels[name] for name in quasi}
+        for at, name in enumerate(quasi):
+            self._panels[name].element.move(target_index=at)
+
+
+class Panel:
+    """One column: its hierarchy in words, and when it is opened the tree and other ways."""
+
+    def __init__(self, section: Hierarchies, column: str) -> None:
+        self.section, self.column = section, column
+        self.spec: HierarchySpec | None = None
+        self._shown: object = None
+        self._open = False
+        with ui.element("details").classes("panel") as self.element:
+            self.element.props["data-testid"] = f"hierarchy-{column}"
+            with ui.element("summary"):
+                html("span", column).classes("name")
+                self._words = ui.label().classes("muted")
+            self._body = ui.element("div").classes("stack inside")
+        self.element.on("toggle", self._toggled, js_handler="(event) => emit(event.target.open)")
+
+    async def sync(self) -> None:
+        """Show what the text says now."""
+        draft, table = self.section.draft, self.section.table
+        try:
+            self.spec = spec_at(draft.text, table, self.column)
+        except TacitError:
+            return
+        words = described(self.spec) if self.spec else "no hierarchy: released as it is"
+        levels = ", ".join(f"{name}: level {level}" for name, level in self._levels().items())
+        self._words.set_text(f"{words}{f' · {levels}' if levels else ''}")
+        if self._open and self._shown != (self.spec, self._levels()):
+            await self._fill()
+
+    async def _toggled(self, event: Any) -> None:
+        self._open = bool(event.args)
+        if self._open:
+            await self._fill()
+
+    async def _fill(self) -> None:
+        if self._shown == (self.spec, self._levels()):
+            return
+        self._shown = (self.spec, self._levels())
+        self._body.clear()
+        with self._body:
+            with ui.element("div").classes("row"):
+                self._ways()
+            if self.spec is not None:
+                fields = ui.element("div").classes("row")
+                found = await self._preview(self.spec)
+                top = await asyncio.to_thread(self._top, found)
+                with fields:
+                    self._level_fields(top)
+
+    def _ways(self) -> None:
+        guess = self.section.profile.guess(self.column)
+        way = way_of(self.spec)
+        offered = {key: words for key, words in WAYS.items() if key == way or fits(key, guess)}
+        choice(offered, way, f"Way for {self.column}", self._chose_way, testid=f"way-{self.column}")
+        match self.spec:
+            case RangeHierarchy(steps):
+                text = ", ".join(f"{Decimal(one.numerator) / Decimal(one.denominator):f}" if hasattr(one, "denominator") else str(one) for one in steps)
+                entry(text, f"Widths of the bands of {self.column}", lambda text: self._enter(read_widths, text), testid=f"widths-{self.column}", size=18)
+            case DateHierarchy(units):
+                entry(", ".join(units), f"Units for {self.column}", lambda text: self._enter(read_units, text), size=18)
+            case MaskHierarchy(side):
+                choice(SIDES, side, f"Side from which {self.column} is hidden", lambda one: self._set(MaskHierarchy(one)))  # type: ignore[arg-type]
+            case CsvHierarchy(file):
+                files = self._files()
+                choice(dict(zip([file, *files], [file, *files], strict=True)), file, f"File with the levels of {self.column}", lambda one: self._set(CsvHierarchy(one)), testid=f"file-{self.column}")
+
+    def _files(self) -> list[str]:
+        book = self.section.visit.book
+        return data_files(self.section.visit.bench, book.folder, (".csv", ".txt"))
+
+    def _chose_way(self, way: str) -> Any:
+        guess = self.section.profile.guess(self.column)
+        specs: dict[str, Callable[[], HierarchySpec | None]] = {
+            "": lambda: None,
+            "*": FlatHierarchy,
+            "ranges": lambda: RangeHierarchy(widths(guess.facts, guess.family) if guess else (Decimal(10),)),
+            "dates": lambda: DateHierarchy(("month", "year")),
+            "mask": lambda: MaskHierarchy("right"),
+            "file": self._likely_file,
+        }
+        try:
+            return self._set(specs[way]())
+        except TacitError as error:
+            self._fail(error)
+
+    def _likely_file(self) -> CsvHierarchy:
+        files = self._files()
+        own = {one.file for table in (self.section.profile.look,) if (one := table).file}
+        named = [file for file in files if self.column.lower() in Path(file).stem.lower() and file not in own]
+        others = [file for file in files if file not in own]
+        if not named and not others:
+            raise InputError("there is no CSV file below the plan's folder.", hint=f"Put one there, such as {self.column}.csv, with a line for every value: value;level 1;level 2;*")
+        return CsvHierarchy((named or others)[0])
+
+    def _enter(self, read: Callable[[str], HierarchySpec], text: str) -> Any:
+        try:
+            return self._set(read(text))
+        except TacitError as error:
+            self._fail(error)
+
+    def _set(self, spec: HierarchySpec | None) -> Any:
+        return self.section.wish(SetHierarchy(self.section.table, self.column, spec))
+
+    def _fail(self, error: TacitError) -> None:
+        with self._body:
+            show_error(error)
+
+    def _levels(self) -> dict[str, int]:
+        found = {}
+        for name, release in self.section.draft.releases(self.section.table).items():
+            levels = release.get("generalization")
+            level = levels.get(self.column) if isinstance(levels, dict) else None
+            if isinstance(level, int):
+                found[name] = level
+        return found
+
+    def _top(self, found: Preview | None) -> int:
+        """The highest level: of the hierarchy itself, of its file, or as its values showed it."""
+        known = height(self.spec) if self.spec else 0
+        if known is not None:
+            return known
+        now = max(self._levels().values(), default=0)
+        if isinstance(self.spec, CsvHierarchy):
+            visit = self.section.visit
+            try:
+                visit.bench.inside(visit.book.folder / self.spec.file)
+                return file_height(visit.book.folder / self.spec.file, self.spec.file)
+            except (TacitError, OSError):
+                return now
+        if found is not None and self.section.profile.has_all_values(self.column):
+            return found.steps[-1].height
+        return max(now, MOST_LEVELS)
+
+    def _level_fields(self, top: int) -> None:
+        if self.spec is None:
+            return
+        for name, release in self.section.draft.releases(self.section.table).items():
+            if isinstance(self.spec, CsvHierarchy | MaskHierarchy):
+                options = {str(level): f"level {level}" for level in range(top + 1)}
+            else:
+                options = {str(level): f"level {level}: {level_note(self.spec, level)}" for level in range(top + 1)}
+            options["0"] = "level 0: as it is"
+            now = self._levels().get(name, 0)
+            options.setdefault(str(now), f"level {now}: it has none such")
+            html("span", f"In {name}").classes("label")
+            choice(options, str(now), f"Level of {self.column} in {name}", partial(self._set_level, name, release))
+
+    def _set_level(self, name: str, release: dict[Any, Any], level: str) -> Any:
+        now = release.get("generalization")
+        levels = {**(now if isinstance(now, dict) else {}), self.column: int(level)}
+        return self.section.wish(SetLevels(name, levels))
+
+    async def _preview(self, spec: HierarchySpec) -> Preview | None:
+        """Show what the hierarchy does, where that can be shown."""
+        profile, visit = self.section.profile, self.section.visit
+        counted = profile.values.get(self.column)
+        if not counted or self.section.draft.roles(self.section.table).get(self.column) == "identifiers":
+            ui.label("There are too many different values, or none that may be shown, for a tree.").classes("fine")
+            return None
+        try:
+            if isinstance(spec, CsvHierarchy):
+                visit.bench.inside(visit.book.folder / spec.file)
+            found = await asyncio.to_thread(preview, self.column, counted, spec, folder=visit.book.folder)
+        except TacitError as error:
+            show_error(in_page_words(error))
+            return None
+        except OSError:
+            show_error(DataError(f"there is no file {spec.file}." if isinstance(spec, CsvHierarchy) else "it cannot be read."))
+            return None
+        show_tree(found, self.column, is_whole=profile.has_all_values(self.column))
+        return found
+
+
+def fits(way: str, guess: Guess | None) -> bool:
+    """Whether a way makes sense for a kind of column."""
+    if guess is None:
+        return True
+    facts = guess.facts
+    needs = {"ranges": facts.is_number, "dates": facts.is_date, "mask": facts.kind in ("text", "integer")}
+    return needs.get(way, True)
+
+
+def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
+    """The levels in a table, and below them the tree that they make; in one piece, for a tree can have a thousand labels."""
+    name = escape(column, quote=True)
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Level", "Labels", "Fewest rows of one", "For example"))
+    rows = "".join(
+        f"<tr><td>{step.height}</td><td>{step.labels:,}</td><td>{step.fewest:,}</td>"
+        f"<td>{escape(', '.join(step.examples))}{', ...' if step.labels > len(step.examples) else ''}</td></tr>"
+        for step in found.steps
+    )
+    ui.html(
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Levels of {name}"><table class="plain levels"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>",
+        sanitize=False,
+    )
+    if not is_whole:
+        ui.label(f"Made of the {found.values:,} most frequent values.").classes("fine")
+    branches = "".join(branch_html(branch, is_open=len(found.trees) == 1) for branch in found.trees)
+    ui.html(f'<ul class="tree" aria-label="Tree of {name}" data-testid="tree-{name}">{branches}{left_out(found.more)}</ul>', sanitize=False)
+
+
+def branch_html(branch: Branch, *, is_open: bool) -> str:
+    """A label with what is below it; those with one part only are opened at once.
+
+    >>> branch_html(Branch("17", 0, 1, 493), is_open=False)
+    '<li><span class="label">17</span> <span class="fine">493 rows</span></li>'
+    """
+    rows = f"{branch.rows:,} row{'s' * (branch.rows != 1)}"
+    label = f'<span class="label">{escape(branch.label)}</span>'
+    if not branch.parts:
+        return f'<li>{label} <span class="fine">{rows}</span></li>'
+    values = f"{branch.values:,} value{'s' * (branch.values != 1)}"
+    parts = "".join(branch_html(part, is_open=len(branch.parts) == 1) for part in branch.parts)
+    head = f'<summary>{label} <span class="fine">{values}, {rows}</span></summary>'
+    return f"<li><details{' open' * is_open}>{head}<ul>{parts}{left_out(branch.more)}</ul></details></li>"
+
+
+def left_out(many: int) -> str:
+    """How many branches are not shown."""
+    return f'<li class="fine">and {many:,} more</li>' if many else ""

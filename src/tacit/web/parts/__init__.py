@@ -1,0 +1,1 @@
+"""What several pages show: pictures, tables, progress, errors, badges, and files to save."""

@@ -1,0 +1,152 @@
+"""What the pages of overlapping views and of synthetic releases have done in processes of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.assess import Desk, answer
+from tacit.definitions.registry import OF_OVERLAPS
+from tacit.definitions.words import plural
+from tacit.errors import InputError
+from tacit.holdings.concerning import concerns
+from tacit.jobs import Job
+from tacit.web.everybody import ENDING, forget_others, write_people
+from tacit.web.reach import load_within
+
+if TYPE_CHECKING:
+    from tacit.overlap.memberships import Flags
+    from tacit.overlap.question import OverlapQuestion
+    from tacit.overlap.stages import Stages
+    from tacit.plan.plan import Check, Plan
+    from tacit.report.cards import Grid
+    from tacit.report.charts import Chart
+    from tacit.report.maps import Map
+    from tacit.synthesizing.comparing import GroupNoise
+    from tacit.synthesizing.results import Synthesized
+
+GAMMA = "gamma-privacy"
+
+
+# -- overlapping views ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """Everybody whom some views could show: their beliefs release by release, and the file in which they are.
+
+    `asked` is gamma, where it was asked for. `could_be[class, view]` says who could be in which of the `views`.
+    """
+
+    key: tuple[str, ...]
+    asked: Fraction | None
+    stages: Stages
+    views: tuple[str, ...]
+    could_be: Flags
+    file: str
+    people: int
+
+
+def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: str) -> Looked:
+    """Count the beliefs about everybody after each of some releases, and write down who they are, into a file in the folder."""
+    from tacit.overlap.setting import NOTHING
+    from tacit.overlap.stages import stages
+
+    plan = load_within(path, reach)
+    check = check_of(plan, releases)
+    with Desk(plan, Job(lambda text, share: job.step(text, 0.3 * share))) as desk:
+        question = question_of(check, desk)
+        counted = stages(question, Job(lambda text, share: job.step(text, 0.3 + 0.3 * share)))
+        file = new_file(Path(folder), path, releases)
+        writing = Job(lambda text, share: job.step(text, 0.6 + 0.4 * share))
+        many = write_people(file, question.everyone(), len(question.key), question.overlap.people, writing)
+        forget_others(file, file.name.split(".")[0])
+    could_be = (question.overlap.outputs != NOTHING).any(axis=2)
+    asked = Fraction(str(check.parameters["gamma"])) if check.kind == GAMMA and "gamma" in check.parameters else None
+    return Looked(question.key, asked, counted, question.overlap.views, could_be, file.name, many)
+
+
+def check_of(plan: Plan, releases: Sequence[str]) -> Check:
+    """The check that asks about just these releases together; gamma-privacy where there are several."""
+    found = [one for one in plan.checks if one.kind in OF_OVERLAPS and one.releases == tuple(releases)]
+    if not found:
+        raise InputError("the plan has no check of these releases together any more.", hint="Check the plan again.")
+    return min(found, key=lambda one: one.kind != GAMMA)
+
+
+def question_of(check: Check, desk: Desk) -> OverlapQuestion:
+    """The question that was decided: together with what is out already, where the ledger says so."""
+    if concerns(check, desk.plan):
+        answer(check, desk)
+        return desk.overlapping[check.kind, ", ".join(check.releases)]
+    found: OverlapQuestion = desk.question(check)
+    return found
+
+
+def new_file(folder: Path, path: str, releases: Sequence[str]) -> Path:
+    """Where the people of some releases of a plan are written to: nobody's name is in it."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", "utf-8")
+    stem = hashlib.sha256("\0".join([os.path.basename(path), *releases]).encode()).hexdigest()[:16]
+    return folder / f"{stem}.{secrets.token_hex(6)}{ENDING}"
+
+
+# -- synthetic releases ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A written output beside the true people: how far it is off, and how that looks."""
+
+    file: str
+    figures: tuple[tuple[str, str], ...]
+    grids: tuple[Grid, ...]
+    better: str
+    charts: tuple[Chart, ...]
+    maps: tuple[Map, ...]
+
+
+def promise(job: Job, path: str, reach: str, release: str) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
+    """What a synthetic release promises and spends, and the noise of every group."""
+    from tacit.synthesizing.comparing import promised
+    from tacit.synthesizing.run import the_release
+
+    plan = load_within(path, reach)
+    with Desk(plan, job) as desk:
+        return promised(desk, the_release(plan, release), job)
+
+
+def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> Compared:
+    """Compare a written output with the true people."""
+    from tacit.definitions.words import spoken
+    from tacit.report.curves import distance_charts, error_charts
+    from tacit.report.synthesized import (
+        bands_grid,
+        better_told,
+        drawn_maps,
+        largest_grid,
+        numbers,
+        utility_grid,
+    )
+    from tacit.synthesizing.comparing import compared
+    from tacit.synthesizing.run import the_release
+
+    plan = load_within(path, reach)
+    named = the_release(plan, release)
+    with Desk(plan, job) as desk:
+        found = compared(desk, named, Path(file), job)
+    job.step("drawing the maps", 0.9)
+    group, utility = spoken(named.group), found.utility
+    captions = {"True and synthetic people": utility_grid(found, named), f"By size of {group}": bands_grid(found, named)}
+    captions[f"The largest {plural(group, 2).split(' ', 1)[1]}"] = largest_grid(found, named)
+    grids = tuple(replace(grid, caption=caption) for caption, grid in captions.items() if grid is not None)
+    charts = (*distance_charts(utility, group), *error_charts(utility, group, found.baseline)) if utility is not None else ()
+    return Compared(Path(file).name, tuple(numbers(found, True)), grids, better_told(found), charts, tuple(drawn_maps(found, True, group, None)))
