@@ -200,6 +200,127 @@ def view_safety(table: Table) -> None:
         )  # fmt: skip
 
 
+def overlap(table: Table) -> None:
+    """Overlapping views: all beliefs as people grow, peers on few people, sampling, possibility, crowds."""
+    found = measured("benchmarks.overlap", "growth", "docs/images/overlap-growth.svg")
+    for row in found["rows"]:
+        goal = f"{row['goal']:g} s CPU" if row is [one for one in found["rows"] if one["name"] == row["name"]][-1] else ""
+        table.add_row(
+            f"all beliefs of {row['people']:,} people, {row['name']}",
+            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}", row["how"], "", goal,
+        )  # fmt: skip
+    for row in measured("benchmarks.overlap", "peers")["rows"]:
+        for name, words in (("ganak", "model counter (Ganak)"), ("plain", "trying every table")):
+            if name in row:
+                ratio = f"1/{row[name] / row['seconds']:,.0f}"
+                table.add_row(f"{row['tables']} tables of {row['people']} people", f"{row['seconds']:.4f} s CPU", f"{words}: {row[name]:.2f} s", ratio, "")
+    for row in measured("benchmarks.overlap", "sampled")["rows"]:
+        how = "counted" if row["counted"] else f"{row['status']} (0.02, 0.95) after {row.get('draws', 0):,} tables"
+        table.add_row(f"200 people, 8 irregular ranges, {row['values']} values, no. {row['seed']}", f"{row['seconds']:.1f} s CPU", how, "", "60 s")
+    for row in measured("benchmarks.overlap", "possible")["rows"]:
+        table.add_row(f"what is possible, 5,000 people, 20 ranges, no. {row['seed']}", f"{row['seconds']:.1f} s CPU", f"{row['can']:,} of {row['cells']:,} cells", "", "10 s")
+    for row in measured("benchmarks.overlap", "crowds")["rows"]:
+        table.add_row(f"{row['name']} of {row['people']:,} people", f"{row['seconds']:.1f} s CPU", f"k = {row['k']}, {row['certainty']}", "", f"{row['goal']:g} s")
+
+
+def synthetic(table: Table) -> None:
+    """Synthetic people: the noise, one large group, and the whole command and study."""
+    for row in measured("benchmarks.synthetic", "noise")["rows"]:
+        table.add_row(
+            f"noise for 1,000,000 people, 10,000 cells, e^epsilon {row['ratio']}", f"{row['seconds']:.3f} s CPU, alpha {row['alpha']:.5g}",
+            f"one look at delta: {1000 * row['look']:.1f} ms", f"{row['seconds'] / row['look']:.0f}", f"{row['goal']:g} s CPU",
+        )  # fmt: skip
+    for row in measured("benchmarks.synthetic", "sizes")["rows"]:
+        table.add_row(
+            f"noise for {row['sizes']:,} sizes up to 1,000,000", f"{row['seconds']:.1f} s CPU, kept at {row['kept']:,} of them",
+            f"one look at delta for each: {row['look']:.1f} s", f"{row['seconds'] / row['look']:.1f}", f"{row['goal']:g} s CPU",
+        )  # fmt: skip
+    ours, *peers = measured("benchmarks.synthetic", "group")["rows"]
+    for peer in peers:
+        table.add_row(
+            "1,000,000 people drawn over 8,000,000 cells", f"{ours['seconds']:.2f} s CPU, {ours['megabytes']:.0f} MB",
+            f"{peer['name']}: {peer['seconds']:.2f} s, {peer['megabytes']:.0f} MB",
+            f"{ours['seconds'] / peer['seconds']:.2f}, {ours['megabytes'] / peer['megabytes']:.2f}", "2 in time, 0.5 in memory",
+        )  # fmt: skip
+    for row in measured("benchmarks.synthetic", "command")["rows"]:
+        table.add_row(
+            f"{row['name']}, {row['data']}", f"{row['wall']:.1f} s, {row['seconds']:.1f} s CPU, {row['megabytes']:.0f} MB peak", "", "", f"{row['goal']:g} s",
+        )  # fmt: skip
+
+
+def gateway(table: Table) -> list[str]:
+    """The gateway: decisions that are known and new ones, and large answers beside the engine alone. What could not be run."""
+    for row in measured("benchmarks.gateway", "decisions")["rows"]:
+        table.add_row(
+            f"known decisions, {row['name']}", f"median {row['median']:.2f} ms, 99 % within {row['p99']:.2f} ms inside the server",
+            f"there and back: {row['round_median']:.2f} ms, 99 % within {row['round_p99']:.2f} ms", "", "1 ms, 5 ms",
+        )  # fmt: skip
+    for row in measured("benchmarks.gateway", "saturation")["rows"]:
+        table.add_row(
+            f"known decisions, {row['name']}, no pause", f"{row['per_second']:,.0f} per second, {1000 * row['server_cpu']:.2f} ms CPU each",
+            f"the load itself: {1000 * row['load_cpu']:.2f} ms CPU each", "", "1,500 per second",
+        )  # fmt: skip
+    for row in measured("benchmarks.gateway", "uncached")["rows"]:
+        table.add_row(
+            f"decisions on {row['name']}", f"median {row['median']:.1f} ms, 99 % within {row['p99']:.1f} ms inside the server",
+            f"the very first: {row['first']:.1f} ms", "", "20 ms",
+        )  # fmt: skip
+    rows = measured("benchmarks.gateway", "answers")["rows"]
+    for row in rows:
+        if "skipped" not in row:
+            table.add_row(
+                f"1,000,000 rows, {row['name']}", f"{row['seconds']:.2f} s, {row['most']:.0f} MB peak; 4,000,000 rows: {row['most_of_four']:.0f} MB",
+                f"{row['how']}: {row['peer']:.2f} s; before: {row['before']:.0f} MB", f"{row['seconds'] / row['peer']:.2f}", "1.43 (70 % of its speed)",
+            )  # fmt: skip
+    return [row["skipped"] for row in rows if "skipped" in row]
+
+
+def private_histograms() -> tuple[Table, list[str]]:
+    """Tacit beside others that publish the same counts with the same epsilon and delta; and which of them are missing."""
+    found = measured("benchmarks.synthetic", "methods")
+    bands = [f"{band['sizes']} ({band['groups']:,})" for band in found["rows"][0]["bands"]]
+    title = f"{found['data']}: {found['people']:,} people in {found['groups']:,} groups, epsilon {found['epsilon']}, delta {found['delta']}"
+    table = Table("method", "CPU, memory", *bands, "all", title=title, caption=HISTOGRAMS)
+    for row in found["rows"]:
+        cells = [f"{'' if band['miles'] is None else format(band['miles'], '.2f')} mi, {band['variation']:.2f}, {band['silent']}" for band in row["bands"]]
+        table.add_row(row["name"], f"{row['seconds']:.1f} s, {row['megabytes']:.0f} MB", *cells, f"{row['variation']:.2f}")
+    return table, found["skipped"]
+
+
+HISTOGRAMS = (
+    "By people of a group (how many groups): medians of the error of the mean commute in miles, where anything is published, and of the total "
+    "variation; groups of which nothing is published. All: total variation of everybody. Neighbouring tables differ in one person's value."
+)
+
+
+def ledger(table: Table) -> None:
+    """The ledger: what is held among a million entries, and how fast entries are recorded."""
+    found = measured("benchmarks.ledger", "held")
+    for row in found["rows"]:
+        table.add_row(
+            f"{row['held']} held of {found['entries']:,} entries, {len(row['tables'])} tables",
+            f"{1000 * row['seconds']:.1f} ms, {1000 * row['opened']:.1f} ms with opening it",
+            f"bare reading: {1000 * row['peer']:.2f} ms", f"{row['seconds'] / row['peer']:.0f}", f"{1000 * row['goal']:g} ms",
+        )  # fmt: skip
+    for row in measured("benchmarks.ledger", "record")["rows"]:
+        table.add_row(
+            "entries recorded, each synced to disk", f"{row['per_second']:,.0f} a second",
+            f"bare insert + fsync: {row['peer_per_second']:,.0f} a second", f"{row['per_second'] / row['peer_per_second']:.2f}", "",
+        )  # fmt: skip
+
+
+def workbench(table: Table) -> list[str]:
+    """The workbench with a million rows: each interaction in a real browser. What could not be run."""
+    try:
+        found = measured("benchmarks.workbench")
+    except subprocess.CalledProcessError as error:
+        return [f"The workbench was not measured: {(error.stderr or '').strip().splitlines()[-1:]}"]
+    for row in found["rows"]:
+        table.add_row(f"{row['name']}, {found['table']:,} rows", f"{1000 * row['median']:.0f} ms (worst {1000 * row['worst']:.0f})", "", "", "" if row["page"] else f"{1000 * found['goal']:g} ms")
+    table.add_row("memory of the server meanwhile", f"{found['most']:.0f} MB at most", f"without a table: {found['before']:.0f} MB", f"{found['most'] / found['before']:.1f}", "")
+    return []
+
+
 def main() -> None:
     os.environ.pop("PYTHONPATH", None)
     console = Console(width=150)
@@ -213,7 +334,15 @@ def main() -> None:
     anonymize_local(table)
     perfect(table)
     view_safety(table)
+    overlap(table)
+    synthetic(table)
+    ledger(table)
+    notes += gateway(table)
+    notes += workbench(table)
+    histograms, missing = private_histograms()
+    notes += missing
     console.print(table)
+    console.print(histograms)
     for note in notes:
         console.print(note)
 

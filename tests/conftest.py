@@ -1,24 +1,53 @@
-"""Fixtures that several folders share: the services, and an engine of each kind."""
+"""Fixtures that several folders share: the audience, the services, an engine of each kind, and the command line."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 import services
+from commands import tacit  # noqa: F401 (a fixture)
 from tacit.engines.base import Engine
 
 
+@pytest.fixture(autouse=True)
+def as_the_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where CI is set Tacit shows no personal values; a test says so itself where it means that."""
+    monkeypatch.delenv("CI", raising=False)
+
+
 @pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    """The URL of an empty PostgreSQL database; one for each worker of pytest-xdist."""
+def postgres_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server; one for each worker of pytest-xdist."""
     try:
         with services.postgres() as url:
             yield url
     except services.UnavailableError as reason:
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """The URL of an empty database on it; one for each module, so that no test depends on which others ran before."""
+    with services.database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def ledger_url(postgres_url: str) -> Iterator[str]:
+    """The URL of an empty schema of its own in that database: a ledger fits one key only."""
+    import psycopg
+
+    schema = f"ledger_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(f"CREATE SCHEMA {schema}")
+    yield postgres_url + "&options=" + quote(f"-csearch_path={schema}")
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -40,11 +41,10 @@ def postgres() -> Iterator[str]:
     if importlib.util.find_spec("psycopg") is None:
         raise UnavailableError("no psycopg: pip install 'tacit[postgres]'")
     if given := os.environ.get("TACIT_TEST_POSTGRES"):
-        with database(given) as url:
-            yield url
+        yield given
         return
-    with cluster(postgres_programs()) as server, database(server) as url:
-        yield url
+    with cluster(postgres_programs()) as server:
+        yield server
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def database(server: str) -> Iterator[str]:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
-    name = f"tacit_test_{os.getpid()}"
+    name = f"tacit_test_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as admin:
         try:
             admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import random
 import re
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tacit import cli, demo
+from tacit import demo
 from tacit.jobs import Job
 
 PERSONAL = ("Bruce", "Umeko", "Cancer", "Heart", "Viral", "13053", "1305*", "American", "Japanese")
@@ -54,28 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     demo.write(tmp_path)
     (tmp_path / "people.yaml").write_text(PEOPLE, "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     return tmp_path
-
-
-class Ran:
-    """What a command printed, and how it ended."""
-
-    def __init__(self, status: int, captured: Any) -> None:
-        self.status, self.out, self.err = status, captured.out, captured.err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def tacit(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr("sys.argv", ["tacit", *arguments])
-        return Ran(cli.run(), capsys.readouterr())
-
-    return run
 
 
 def rows_of(path: str | Path) -> list[dict[str, str]]:

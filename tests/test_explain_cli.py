@@ -36,7 +36,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     (tmp_path / "views" / "staffing.sql").write_text(STAFFING, "utf-8")
     (tmp_path / "tacit.yaml").write_text(PLAN, "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
 
     def explain(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["tacit", "explain", *words])

@@ -48,7 +48,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """`tacit` with some words: its exit status, what it printed, and what it said."""
     (tmp_path / "tacit.yaml").write_text(PLAN, "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
 
     def command(*words: str, command: str = "explain") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["tacit", command, *words])

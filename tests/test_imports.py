@@ -24,19 +24,19 @@ TIERS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"model"}),
     frozenset({"files", "jobs"}),
-    frozenset({"queries", "tables", "worlds", "engines"}),
+    frozenset({"queries", "tables", "worlds", "overlap", "synthesis", "engines"}),
     frozenset({"definitions"}),
     frozenset({"repairs", "utility", "ledger"}),
     frozenset(
         {
-            "plan", "attacks", "anonymization", "source", "readings", "view_data", "view_questions", "declared_distances", "explained_worlds", "assess", "api", "starter", "demo", "report", "server", "web", "cli",
+            "plan", "attacks", "anonymization", "restoration", "source", "readings", "view_data", "view_questions", "declared_distances", "explained_worlds", "overlap_asking", "synthesis_asking", "synthesizing", "assess", "api", "starter", "demo", "report", "server", "web", "holdings", "client", "cli",
             "__init__", "__main__",
         }
     ),
 )  # fmt: skip
 TIER = {name: number for number, names in enumerate(TIERS) for name in names}
 
-HEAVY = ("numpy", "duckdb", "sqlglot", "pydantic", "rich", "jinja2", "yaml", "psycopg", "pyspark", "pandas", "ortools", "nicegui", "scipy")
+HEAVY = ("numpy", "duckdb", "sqlglot", "pydantic", "rich", "jinja2", "yaml", "psycopg", "pyspark", "pandas", "ortools", "nicegui", "scipy", "flint")
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

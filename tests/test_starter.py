@@ -39,7 +39,6 @@ REAL_DATA = Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parent
 def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Every test works in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     return tmp_path
 
 

@@ -22,7 +22,6 @@ PERSONAL = ("Bruce", "Umeko", "Tom", "Cancer", "Heart", "Viral", "13053", "13068
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     demo.write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     return tmp_path
 
 

@@ -70,6 +70,12 @@ def coded(table: str, keys: list[list[str]], *person: str) -> Ask:
     )
 
 
+def summed(table: str, keys: list[list[str]], **more: Any) -> Ask:
+    by_name = {one.name: one for one in TABLES}
+    names = [name for key in keys for name in key]
+    return lambda engine: shapes.coded_sums(table, sizes(by_name[table], names), keys=keys, collations=engine.collations(table), **more)
+
+
 def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 100) -> Ask:
     return lambda engine: shapes.matching(
         table, columns, equal, collations=engine.collations(table), limit=limit
@@ -119,6 +125,25 @@ def regrouped(cells: str, *, divided: bool, columns: list[str]) -> Ask:
     )  # fmt: skip
 
 
+def told_apart(engine: Engine) -> exp.Select:
+    """Rows of `many` by two conditions, what is shown of some of them, a label and a key."""
+    age, word, dose = (shapes.column(name, "t") for name in ("age", "word", "dose"))
+    young, small = exp.LT(this=age, expression=shapes.literal(1)), exp.LT(this=dose, expression=shapes.literal(Decimal("0.05")))
+    outputs = {
+        "b0": shapes.bits([young, small, *([exp.false()] * 57), word.is_(exp.null()).not_()]),
+        "s0": shapes.text_where(young.copy(), word.copy(), engine.collation), "s1": shapes.text_where(small.copy(), age.copy(), engine.collation),
+        "s2": shapes.text_where(exp.true(), exp.column("label", table="d0"), engine.collation),
+        "v": shapes.as_read(shapes.column("condition", "t"), "NULLIF({c}, 'cold')", engine.dialect), "k0": shapes.column("number", "t"),
+    }  # fmt: skip
+    labels = shapes.labelled("many", "word", "labels of words", engine.collations("many"))
+    return shapes.stored_rows("many", outputs, labels={"d0": (labels, word.copy())}, where=age.copy().is_(exp.null()).not_())
+
+
+def known_first(engine: Engine, **equal: Any) -> exp.Select:
+    collations = {name: engine.collation for name in ("s0", "v") if engine.collation}
+    return shapes.ordered(told_apart(engine), ["k0", "s0", "v"], equal=equal, by=["s0", "k0", "v"], collations=collations, limit=200)
+
+
 EVERY = list(PEOPLE.columns)
 FIRST = {
     "a text": ("name", "Ana"),
@@ -161,6 +186,13 @@ SORTED: dict[str, Ask] = {
     "coded_counts of odd names": coded("people", [EVERY[:3], EVERY[3:]], "name"),
     "coded_counts of a table named as an alias": coded("d0", [["t"], ["p"]], "t"),
     "coded_counts of an empty table": coded("empty", [["name", "age"]], "name"),
+    "coded_sums": summed("many", [["word"], ["condition"]], amount="age"),
+    "coded_sums of rows": summed("many", [["word", "age"]]),
+    "coded_sums of some": summed("many", [["word"], ["age"]], amount="number", between=(3, 9)),
+    "coded_sums of an empty table": summed("empty", [["name"]], amount="age"),
+    "amount_faults of whole numbers": lambda _: shapes.amount_faults("people", "it's", 2**33, whole=True),
+    "amount_faults of decimals": lambda _: shapes.amount_faults("people", "Größe", 2**33, whole=False),
+    "amount_faults of an empty table": lambda _: shapes.amount_faults("empty", "age", 1, whole=True),
     "coded_counts of no columns": coded("people", [[]]),
     **{f"matching {what}": found("people", EVERY, {name: value}) for what, (name, value) in FIRST.items()},
     "matching all of them, NULL last": found("people", EVERY, {}),
@@ -175,6 +207,9 @@ SORTED: dict[str, Ask] = {
     "typed": lambda _: shapes.typed(
         "looks", {"whole": "BIGINT", "part": "DECIMAL(38, 20)", "mixed": "TEXT", "none": "DATE"}
     ).order_by(*shapes.order_by(["whole"], {})),
+    "ordered, what is shown last where nothing is": known_first,
+    "ordered, of one class": lambda engine: known_first(engine, b0=1 + (1 << 59), s1=None, v="flu"),
+    "ordered, of one text": lambda engine: known_first(engine, s0="it's"),
     "literal": lambda _: exp.select(*(exp.alias_(shapes.literal(v), f"c{i}") for i, v in enumerate(TRICKY))),
 }
 
@@ -190,6 +225,12 @@ UNSORTED: dict[str, Ask] = {
     ),
     "regrouped": regrouped("whole cells", divided=False, columns=["age", "condition", "word", "first"]),
     "regrouped, combinations divided": regrouped("cells", divided=True, columns=["word", "age"]),
+    "stored_rows with labels, bits, texts and a reading": told_apart,
+    "stored_rows over distinct values": lambda _: shapes.stored_rows(
+        "people", {"b0": shapes.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])}, over={name: shapes.column(name, "t") for name in EVERY}
+    ),
+    "tallied": lambda engine: shapes.tallied(told_apart(engine), ["b0", "s0", "s1", "s2", "v"]),
+    "tallied columns of a table": lambda _: shapes.tallied(shapes.columns_of("people", EVERY), EVERY, 100),
     "a view in SQL, in small letters": lambda _: parse_one("SELECT Name, COUNT(*) AS n FROM People GROUP BY Name"),
 }
 

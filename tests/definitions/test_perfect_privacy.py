@@ -335,6 +335,44 @@ def test_constraints_are_the_business_of_view_safety(tmp_path: Path) -> None:
     assert verdict.reason.code == "constraints"
 
 
+def test_an_order_that_tells_more_is_warned_of() -> None:
+    by = "ORDER BY (SELECT count(*) FROM stays c WHERE c.diagnosis = 'cancer' AND c.pid = s.pid)"
+    schema = {"stays": {"columns": {"pid": "integer", "diagnosis": "text"}, "nullable": []}}
+    secret = "SELECT pid FROM stays WHERE diagnosis = 'cancer'"
+    for order, told in ((by, 1), ("ORDER BY pid", 0), ("", 0)):
+        verdict = tacit.perfect_privacy(secret=secret, view=f"SELECT pid FROM stays s WHERE diagnosis = 'flu' {order}", schema=schema)
+        assert verdict.status == "holds" and sum("publish them in another order" in one for one in verdict.warnings) == told
+
+
+TIED = """version: 1
+tables:
+  patients: {columns: {pid: integer, name: text}, key: [pid], nullable: []}
+  visits: {columns: {pid: integer, ward: text}, nullable: [], foreign-keys: {pid: patients.pid}}
+  wards: {columns: {ward: text, floor: integer}, nullable: []}
+secrets: {who: "SELECT pid FROM patients", floors: "SELECT floor FROM wards"}
+releases:
+  visited: {query: "SELECT pid FROM visits"}
+  up: {query: "SELECT ward FROM wards WHERE floor = 2"}
+  there: {query: "SELECT name FROM patients"}
+checks:
+  - perfect-privacy: {secret: who, release: visited, name: foreign}
+  - perfect-privacy: {secret: who, release: up, name: apart}
+  - perfect-privacy: {secret: who, release: there, name: same}
+  - perfect-privacy: {secret: floors, release: up, name: free}
+"""
+
+
+def test_a_foreign_key_ties_tables_together(tmp_path: Path) -> None:
+    """Somebody with a visit is a patient: rows of the two are not independent, and other tables are."""
+    (tmp_path / "tacit.yaml").write_text(TIED, "utf-8")
+    found = tacit.load(tmp_path / "tacit.yaml").check()
+    assert {verdict.name: verdict.status for verdict in found} == {"foreign": "undecided", "apart": "holds", "same": "undecided", "free": "breached"}
+    for name in ("foreign", "same"):  # the witness of `same` may be no possible database
+        assert found[name].reason is not None and found[name].reason.code == "constraints"
+    schema = {"patients": {"columns": {"pid": "integer"}, "key": ["pid"]}, "visits": {"columns": {"pid": "integer"}, "foreign-keys": {"pid": "patients.pid"}}}
+    assert tacit.perfect_privacy(secret="SELECT pid FROM patients", view="SELECT pid FROM visits", schema=schema).status == "undecided"
+
+
 def test_columns_come_from_the_data_where_the_plan_has_none(tmp_path: Path) -> None:
     (tmp_path / "stays.csv").write_text("pid,diagnosis,ward\n1,flu,A\n2,cancer,\n")
     (tmp_path / "tacit.yaml").write_text(

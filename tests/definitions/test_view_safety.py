@@ -400,7 +400,6 @@ def test_queries_that_need_no_table(tmp_path: Path) -> None:
         ({"releases__rs": {"constraint": "SP(c, p) -> RP('r1', p)"}}, DataError, "SP('c2', 'p2')"),
         ({"dictionary": ["RP"]}, PlanError, "'RP' is no column of a table"),
         ({"dictionary": ["RP.revewer"]}, PlanError, "no column 'revewer'"),
-        ({"published": ["ledger"]}, PlanError, "no ledger"),
     ],
 )  # fmt: skip
 def test_bad_input_says_where_and_what(changes: dict[str, Any], kind: type[TacitError], words: str, tmp_path: Path) -> None:

@@ -9,13 +9,17 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
-from snippets import FENCE, RUN, Block, is_run, plain_environment, prepare, run, steps
+from served import Reader, reading
+from snippets import FENCE, RUN, SERVED, Block, is_run, plain_environment, prepare, run, steps
 
 SECONDS = '"seconds": 0.007'  # what tidy() leaves of a time is no time
 
 
-def refreshed(page: Path, folder: Path) -> str:
-    """The text of a page with the output of its console blocks made new; commands without output stay so."""
+def refreshed(page: Path, folder: Path, reader: Reader | None = None) -> str:
+    """The text of a page with the output of its console blocks made new; commands without output stay so.
+
+    With a reader a gateway runs where the page starts one.
+    """
 
     def again(found: re.Match[str]) -> str:
         changes = found["what"] == "change"
@@ -23,32 +27,32 @@ def refreshed(page: Path, folder: Path) -> str:
         prepare(block, folder)
         if block.language != "console":
             return found[0]
-        return found[0].replace(found["text"], "".join(refreshed_steps(block)))
+        return found[0].replace(found["text"], "".join(refreshed_steps(block, reader)))
 
     return FENCE.sub(again, page.read_text("utf-8"))
 
 
-def refreshed_steps(block: Block) -> list[str]:
+def refreshed_steps(block: Block, reader: Reader | None = None) -> list[str]:
     """The commands of a console block as they are written, each with what it prints."""
     written = re.findall(r"^\$ (?:.*\\\n)*.*\n", block.text, re.MULTILINE)
     parts = []
     for line, step in zip(written, steps(block), strict=True):
         output = step.output
-        if is_run(step.command):
-            printed = run(step.command)
+        if reader is not None or is_run(step.command):
+            printed = reader.does(step.command) if reader is not None else run(step.command)
             output = printed.replace('"seconds": 0.0', SECONDS) if output is not None else None
         parts.append(line + (f"{output}\n" if output is not None else ""))
     return parts
 
 
 def main() -> None:
-    """Refresh every page that needs no server."""
+    """Refresh every page that needs no database server."""
     here = Path.cwd()
     with patch.dict(os.environ, plain_environment(), clear=True):
-        for page in (page for page in RUN if not sys.argv[1:] or page.name in sys.argv[1:]):
-            with tempfile.TemporaryDirectory() as folder:
+        for page in (page for page in (*RUN, *SERVED) if not sys.argv[1:] or page.name in sys.argv[1:]):
+            with tempfile.TemporaryDirectory() as folder, reading(pages=page.name == "workbench.md") as reader:
                 os.chdir(folder)
-                text = refreshed(page, Path(folder))
+                text = refreshed(page, Path(folder), reader if page in SERVED else None)
                 os.chdir(here)
             if text != page.read_text("utf-8"):
                 page.write_text(text, "utf-8")

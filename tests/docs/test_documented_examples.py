@@ -99,15 +99,14 @@ def test_the_page_of_a_definition_explains_all_evidence_of_its_example(name: str
 @pytest.mark.parametrize("block", [block for block in ALL if block.language in ("sh", "console", "bash")], ids=named)
 def test_commands_and_options_exist(block: Block) -> None:
     for words in tacit_commands(block):
-        command, arguments = words[0] if words else "--help", words[1:]
-        if command.startswith("-"):
-            continue
-        assert command in cli.commands, f"there is no command: tacit {command}"
-        known = {
-            name for one in cli.commands[command].params if isinstance(one, click.Option) for name in one.opts
-        } | {"--help", "-h"}
-        strange = [word for word in arguments if word.startswith("-") and word.partition("=")[0] not in known]
-        assert not strange, f"tacit {command} has no option {strange}"
+        command: click.Command = cli
+        name = "tacit"
+        while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+            assert words[0] in command.commands, f"there is no command: {name} {words[0]}"
+            command, name, words = command.commands[words[0]], f"{name} {words[0]}", words[1:]
+        known = {option for one in command.params if isinstance(one, click.Option) for option in one.opts} | {"--help", "-h"}
+        strange = [word for word in words if word.startswith("-") and word.partition("=")[0] not in known]
+        assert not strange, f"{name} has no option {strange}"
 
 
 def tacit_commands(block: Block) -> Iterator[list[str]]:

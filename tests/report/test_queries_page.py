@@ -140,7 +140,7 @@ def test_what_holds_says_why_pair_by_pair(asked: Callable[..., Assessment]) -> N
     assessment = asked("pairs")
     assert "N(x, y) and N('d', y): c does without that row by x -> 'c'" in printed(assessment)
     text = Page(render(assessment, "shared")).text
-    assert "of the secret of the view does without by N(x, y) N('d', y) c x -> 'c'" in text
+    assert "pair of the secret of the view does without by 1 N(x, y) N('d', y) c x -> 'c'" in text
 
 
 def test_many_pairs_are_cut_short(asked: Callable[..., Assessment]) -> None:

@@ -1,0 +1,128 @@
+"""The ledger in a browser: begun, a release recorded and one refused, what two hold together, withdrawn, and found to be changed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.serving import Served
+from browser.visiting import Visitor
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gateway"
+LONG = 60_000  # milliseconds: a check in a process of its own, on a busy machine
+
+
+def written(folder: Path) -> Path:
+    for name in ("ledger.yaml", "patients.csv"):
+        shutil.copy(EXAMPLE / name, folder)
+    return folder / "ledger.yaml"
+
+
+@pytest.fixture(scope="module")
+def filled(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """A ledger in which two have got something that they should not tell each other."""
+    from tacit.holdings.recording import record
+    from tacit.plan.load import load_plan
+
+    plan = load_plan(written(tmp_path_factory.mktemp("filled")))
+    record(plan, "men", by="M. Weber")
+    record(plan, "older", by="M. Weber", out_already=True)
+    return serve(plan.folder / "ledger.yaml")
+
+
+@pytest.fixture
+def page(filled: Served, visit: Callable[..., Visitor]) -> Page:
+    tab = visit().page(filled.link())
+    tab.goto(filled.url("ledger"))
+    expect(tab.get_by_test_id("summary")).to_be_visible(timeout=LONG)
+    return tab
+
+
+def choose(page: Page, release: str, *, no_more: bool = False) -> None:
+    """Choose a release, and wait until the page knows: it then says to whom it goes."""
+    form = page.get_by_test_id("record-form")
+    form.get_by_label("Release", exact=True).click()
+    page.locator(".q-menu .q-item", has_text=release).first.click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".q-menu")).to_have_count(0, timeout=LONG)
+    told = expect(form.get_by_text(re.compile(rf"\b{release} goes to")))
+    told.to_have_count(0, timeout=LONG) if no_more else told.to_be_visible(timeout=LONG)
+
+
+def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path) -> None:
+    served = serve(written(tmp_path))
+    page = visit().page(served.link())
+    page.goto(served.url("ledger"))
+    expect(page.get_by_test_id("not-begun")).to_contain_text("Keep a copy of the key elsewhere", timeout=LONG)
+    page.get_by_test_id("begin").click()
+    page.get_by_role("button", name="Go on").click()
+    choose(page, "men")
+    page.get_by_test_id("record").click()
+    expect(page.get_by_test_id("was-recorded")).to_contain_text("recorded as entry 1, to insurer", timeout=LONG)
+    assert (tmp_path / "men.csv").read_text("utf-8").startswith("condition\n")
+    expect(page.get_by_test_id("grid-ledger").get_by_role("row")).to_have_count(2, timeout=LONG)
+    choose(page, "men", no_more=True)
+    choose(page, "older")
+    page.get_by_test_id("record").click()
+    refused = page.get_by_test_id("was-refused")
+    expect(refused).to_contain_text("0.5-privacy is breached", timeout=LONG)
+    expect(refused).to_contain_text("insurer and registry together", timeout=LONG)
+    expect(refused.get_by_role("link", name="Look at older")).to_be_visible(timeout=LONG)
+    assert not (tmp_path / "older.csv").exists()
+    page.reload()
+    expect(page.get_by_test_id("was-refused")).to_be_visible(timeout=LONG)
+
+
+def test_what_two_hold_together_is_judged(page: Page) -> None:
+    page.get_by_test_id("judge").click()
+    holders = page.get_by_test_id("holders")
+    # The title says what the checks say; that something went out under a breach stands in the table before they are asked.
+    expect(holders).to_contain_text("Insurer and registry together learn more than the plan allows", timeout=LONG)
+    expect(holders.get_by_role("row", name="insurer and registry together")).to_contain_text("In 36 of the 45 tables", timeout=LONG)
+    expect(holders.get_by_role("row", name="insurer", exact=False).first).to_contain_text("0.5-privacy of men", timeout=LONG)
+    with page.expect_download() as saved:
+        holders.get_by_role("button", name="Save CSV").click()
+    assert saved.value.path().read_text("utf-8").splitlines()[1].startswith("insurer,men,view,")
+
+
+def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
+    rows = page.get_by_test_id("grid-ledger").get_by_role("row")
+    expect(rows).to_have_count(3, timeout=LONG)
+    page.get_by_label("Reached").click()
+    page.locator(".q-menu .q-item", has_text="registry").first.click()
+    expect(rows).to_have_count(2, timeout=LONG)
+    with page.expect_download() as saved:
+        page.get_by_test_id("grid-ledger").get_by_role("button", name="Save CSV").click()
+    assert saved.value.path().read_text("utf-8").splitlines()[1].endswith("older,view,registry,M. Weber,breached")
+    page.get_by_test_id("grid-ledger").get_by_role("button", name="2", exact=True).click()
+    details = page.get_by_test_id("details")
+    expect(details).to_contain_text("view, given to registry", timeout=LONG)
+    expect(details).to_contain_text("gamma-privacy", timeout=LONG)
+    page.get_by_role("button", name="Close").click()
+    expect(details).to_have_count(0, timeout=LONG)
+
+
+def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(page: Page, filled: Served) -> None:
+    page.get_by_test_id("verify").click()
+    expect(page.get_by_test_id("verified")).to_contain_text("Nothing was changed", timeout=LONG)
+    page.get_by_test_id("grid-ledger").get_by_role("button", name="1", exact=True).click()
+    page.get_by_test_id("withdraw").click()
+    expect(page.get_by_test_id("details")).to_contain_text("Whoever has it still knows it", timeout=LONG)
+    page.get_by_test_id("withdraw-confirmed").click()
+    expect(page.get_by_test_id("details")).to_contain_text("withdrawn from everybody by entry 3", timeout=LONG)
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_test_id("summary")).to_contain_text("3 entries", timeout=LONG)
+    direct = sqlite3.connect(filled.folder / "tacit-ledger.sqlite")
+    for (name,) in direct.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        direct.execute(f"DROP TRIGGER {name}")
+    direct.execute("UPDATE tacit_entries SET body = replace(body, 'Weber', 'Meyer') WHERE number = 2")
+    direct.commit()
+    direct.close()
+    page.get_by_test_id("verify").click()
+    expect(page.get_by_test_id("verified")).to_contain_text("entry 2 is not what was recorded", timeout=LONG)

@@ -1,0 +1,127 @@
+"""What the page of a release says and shows, asked for without a browser."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit import demo
+from tacit.attacks.believing import Amount
+from tacit.definitions.registry import DEFINITIONS
+from tacit.engines.open import open_engine
+from tacit.plan.load import load_plan
+from tacit.plan.plan import Check
+from tacit.report.believed import believed_chart
+from tacit.source import Source
+from tacit.web.checked import Answer, State
+from tacit.web.pages.release import EVIDENCE, sentence
+from tacit.web.pages.release_microdata import (
+    beliefs_csv,
+    believe,
+    group_words,
+    line,
+    lines_of,
+    matching,
+    sensitive_of,
+    size_of,
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[Source]:
+    demo.write(tmp_path)
+    plan = load_plan(tmp_path / "tacit.yaml")
+    with open_engine(plan.source, plan.folder) as engine:
+        yield Source(plan, engine)
+
+
+def answer(state: State, k: int, because: str = "a group of 1 person. Anyone who knows Bruce ...") -> Answer:
+    verdict: dict[str, Any] | None = None if state == "unchecked" else {"status": state, "because": because}
+    return Answer(str(k), Check("k-anonymity", {"k": k}), state, verdict)
+
+
+def test_the_verdict_is_one_sentence() -> None:
+    assert sentence([]) == "Nothing is asked about this release."
+    assert sentence([answer("unchecked", 2)]) == "Not everything was checked yet: press Check."
+    assert sentence([answer("holds", 2), answer("stale", 3)]) == "The plan or the data changed since this was checked: press Check."
+    assert sentence([answer("holds", 2), answer("holds", 3)]) == "It meets the checks of this plan: 2-anonymity and 3-anonymity hold."
+    assert sentence([answer("holds", 2), answer("breached", 3)]) == "Do not release it: 3-anonymity is breached: a group of 1 person."
+    many = [answer("breached", 2), answer("breached", 3), answer("holds", 4)]
+    assert sentence(many) == "Do not release it: 2 of 3 checks are breached, such as 2-anonymity: a group of 1 person."
+    assert sentence([answer("undecided", 2, "this could not be decided.")]) == "Not decided: 2-anonymity is undecided: this could not be decided."
+
+
+def test_every_check_has_evidence_to_show() -> None:
+    assert {kind for kinds, _, _ in EVIDENCE for kind in kinds} == set(DEFINITIONS)
+    for _, module, _ in EVIDENCE:
+        shown = import_module(f"tacit.web.pages.{module}").show
+        assert list(inspect.signature(shown).parameters) == ["visit", "name", "section"] and inspect.iscoroutinefunction(shown)
+
+
+def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: Source) -> None:
+    assert sensitive_of(source, "april") == ("condition",)
+    assert size_of(source, "april", "condition") == (12, ("name",))
+    first, *others = lines_of(source, "april", "condition", 0, 12)
+    assert tuple(line(first)) == ("Bruce", "Cancer", "42 %", "100 %", "4") and line(first).listed is first
+    assert len(others) == 11
+    assert [one.person.identity["name"] for one in matching(source, "april", "condition", "UME")] == ["Umeko"]
+
+
+def test_the_demo_s_umeko_is_believed_more_with_each_thing_that_is_known(source: Source) -> None:
+    (umeko,) = matching(source, "april", "condition", "Umeko")
+    found = believe(source, "april", "condition", umeko, Amount(), None)
+    assert found.asked == found.true == "Viral Infection" and found["Viral Infection"].after == Fraction(1, 2)
+    found = believe(source, "april", "condition", umeko, Amount(negations=1), None)
+    assert found.facts == ("Umeko does not have Heart Disease",) and found["Viral Infection"].knowing == 1
+    assert beliefs_csv(found).decode().splitlines() == [
+        "condition,true,before,with the release,with this knowledge,at most with so much knowledge",
+        "Viral Infection,True,1/3,1/2,1,1", "Heart Disease,False,1/4,1/2,0,1",
+    ]  # fmt: skip
+
+
+def test_a_group_is_told_in_words_also_if_it_is_one_person(source: Source) -> None:
+    (umeko,) = matching(source, "april", "condition", "Umeko")
+    found = believe(source, "april", "condition", umeko, Amount(), None)
+    assert group_words(found) == "4 people look the same in the release; they have 2 different values."
+    assert group_words(replace(found, different=1)) == "4 people look the same in the release; they all have the same value."
+    assert group_words(replace(found, known=2, different=1)) == "4 people look the same in the release, and the condition of 2 of them is known; it is the same value each time."
+    assert group_words(replace(found, known=0, different=0)) == "4 people look the same in the release, and the condition of 0 of them is known."
+    assert group_words(replace(found, people=1, known=1, different=1)) == "Nobody else looks the same in the release."
+    assert group_words(replace(found, people=1, known=0, different=0)) == "Nobody else looks the same in the release, and the condition is not known."
+
+
+def test_the_picture_of_beliefs_says_what_it_shows(source: Source) -> None:
+    (umeko,) = matching(source, "april", "condition", "Umeko")
+    chart = believed_chart(believe(source, "april", "condition", umeko, Amount(negations=1), None))
+    assert chart.title == "That Umeko has Viral Infection: believed with 33 % before, with 100 % now"
+    assert 'role="img"' in chart.svg and "Viral Infection (true): 33 % → 50 % → 100 %" in chart.svg
+    assert chart.svg.count("<rect") == 11, "six grounds, and a bar for each belief that is not nothing"
+
+
+def test_values_of_people_are_no_html(tmp_path: Path) -> None:
+    (tmp_path / "tacit.yaml").write_text(
+        "version: 1\ntables:\n  t:\n    person: [name]\n    quasi-identifiers: [age]\n    sensitive: [ill]\n    columns: [name, age, ill]\n"
+        "    rows: [['<b>Ann</b>', 1, '<script>'], [Bob, 1, '\"x\"']]\nreleases:\n  r: {table: t}\nchecks:\n  - k-anonymity: {release: r, k: 2}\n"
+    )
+    plan = load_plan(tmp_path / "tacit.yaml")
+    with open_engine(plan.source, plan.folder) as engine:
+        opened = Source(plan, engine)
+        (ann,) = matching(opened, "r", "ill", "ann")
+        chart = believed_chart(believe(opened, "r", "ill", ann, Amount(1, 0), None))
+    assert "<script" not in chart.svg and "<b>" not in chart.svg
+
+
+def test_a_release_without_a_sensitive_column_has_nothing_to_believe(tmp_path: Path) -> None:
+    (tmp_path / "tacit.yaml").write_text(
+        "version: 1\ntables:\n  t: {quasi-identifiers: [age], columns: [age], rows: [[1], [1]]}\nreleases:\n  r: {table: t}\nchecks:\n  - k-anonymity: {release: r, k: 2}\n"
+    )
+    plan = load_plan(tmp_path / "tacit.yaml")
+    with open_engine(plan.source, plan.folder) as engine:
+        assert sensitive_of(Source(plan, engine), "r") == ()

@@ -1,0 +1,101 @@
+"""Trying queries: what a page keeps between visits, and how parameters are read. The page itself: tests/browser."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("nicegui")
+
+from server.gateway_plans import HOSPITAL, policy
+from tacit.errors import InputError
+from tacit.server.explaining import Explainer
+from tacit.server.trial import Prepared
+from tacit.web.bench import Bench, Visit
+from tacit.web.pages import trying, trying_result
+from tacit.web.pages.trying import MOST_TRIES, Desk, Parameter, Query, desk_of, trial_of, values_of
+
+
+def visit(folder: Path, name: str = "s") -> Visit:
+    (folder / "tacit.yaml").write_text(HOSPITAL, "utf-8")
+    session: Any = SimpleNamespace(id=name, user="owner", on_end=[])
+    bench = Bench(folder / "tacit.yaml", lambda text: None)
+    return Visit(bench, bench.book(), session)
+
+
+def test_parameters_are_values_of_their_kinds_by_place_or_by_name() -> None:
+    kinds = [Parameter(kind="number", text=" -4 "), Parameter(kind="number", text="2.50"), Parameter(kind="true"), Parameter(kind="false"), Parameter(kind="null"), Parameter(text="4")]
+    assert values_of(kinds) == [-4, Decimal("2.50"), True, False, None, "4"]
+    assert values_of([Parameter("ward", text="A"), Parameter("age", "number", "30")]) == {"ward": "A", "age": 30}
+    for wrong in ([Parameter("a"), Parameter()], [Parameter("a"), Parameter("a")], [Parameter(kind="number", text="x")], [Parameter(kind="number")]):
+        with pytest.raises(InputError):
+            values_of(wrong)
+
+
+def test_parameters_reach_the_decision(tmp_path: Path) -> None:
+    explainer = Explainer(policy(tmp_path))
+    sql = "SELECT name FROM patients WHERE illness = $what AND age > $age"
+    values = values_of([Parameter("what", text="flu"), Parameter("age", "number", "20")])
+    assert explainer.decide("nurses", sql, values).decision.allowed
+    assert not explainer.decide("nurses", sql, {**dict(values), "what": "cancer"}).decision.allowed  # type: ignore[call-overload]
+
+
+def test_wide_lines_have_a_name_and_are_reached_by_keyboard() -> None:
+    for label in ("The secret <cancer>: conditions 1", 'say "no"'):
+        element = ElementTree.fromstring(trying_result.box("a < b", label, "try-wrap"))
+        assert element.text == "a < b" and element.attrib == {"class": "try-box try-wrap", "tabindex": "0", "role": "region", "aria-label": label}
+
+
+def test_tries_are_kept_for_a_session_and_gone_with_it(tmp_path: Path) -> None:
+    one = visit(tmp_path)
+    other = Visit(one.bench, one.book, SimpleNamespace(id="other", user="owner", on_end=[]))  # type: ignore[arg-type]
+    desk = desk_of(one)
+    tried: Any = object()
+    for number in range(MOST_TRIES + 5):
+        desk.keep(Query("nurses", f"SELECT {number}"), tried)
+    desk.keep(Query("nurses", "SELECT 7"), tried)
+    assert desk_of(one) is desk and len(desk.before) == MOST_TRIES and desk.before[0][0].sql == "SELECT 7" and desk.query.sql == "SELECT 7"
+    assert [query.sql for query, _ in desk.before].count("SELECT 7") == 1
+    assert desk_of(other) == Desk()  # somebody else sees nothing of it
+    for end in one.session.on_end:
+        end()
+    assert desk_of(one) == Desk()
+    assert not list(tmp_path.rglob("*SELECT*")) and not (tmp_path / ".tacit-workbench").exists()
+
+
+def test_one_process_explains_for_all_and_another_policy_has_another(tmp_path: Path) -> None:
+    one = visit(tmp_path)
+    found = policy(tmp_path)
+    first = trial_of(one, Prepared(found, True, {}))
+    assert trial_of(visit_again(one), Prepared(found, True, {})) is first
+    changed = policy(tmp_path, HOSPITAL.replace("deny: [cancer], allow: [staff, flu]", "deny: [cancer], allow: [staff]"))
+    second = trial_of(one, Prepared(changed, True, {}))
+    assert second is not first and second.policy.digest != first.policy.digest
+    first.close()
+    second.close()
+
+
+def visit_again(before: Visit) -> Visit:
+    return Visit(before.bench, before.book, before.session)
+
+
+def test_a_process_that_nobody_asks_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trying, "IDLE_SECONDS", -1.0)
+    ended: list[bool] = []
+    monkeypatch.setattr(trying.threading, "Timer", lambda seconds, look: SimpleNamespace(daemon=False, start=lambda: None))
+    monkeypatch.setattr(trying.Trial, "close", lambda self: ended.append(True))
+    trial_of(visit(tmp_path), Prepared(policy(tmp_path), True, {}))
+    assert ended == [True]
+
+
+def test_another_plan_and_other_data_have_another_key(tmp_path: Path) -> None:
+    one = visit(tmp_path)
+    key = trying.policy_key(one, one.book.plan())
+    assert trying.policy_key(one, one.book.plan()) == key
+    (tmp_path / "tacit.yaml").write_text(HOSPITAL + "# changed\n", "utf-8")
+    assert trying.policy_key(one, one.book.plan()) != key
