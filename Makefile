@@ -5,15 +5,16 @@ INSTALL := $(BIN)/python -m uv pip install --system-certs --quiet --compile-byte
 # A machine whose packages come from a mirror that only pip knows is served by pip.
 FALLBACK := $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test test-fast lint bench lock clean
+.PHONY: demo test test-fast lint bench table-4.1 commuters commuters-attack lock clean
 
 demo: .venv/demo
 	$(BIN)/tacit demo tacit-demo
+	@echo 'The same in the browser, with more: $(BIN)/tacit serve tacit-demo/tacit.yaml'
 
-test: .venv/test lint
+test: .venv/test .venv/node/axe lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-fast: .venv/test lint
+test-fast: .venv/test .venv/node/axe lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 lint: .venv/test
@@ -22,6 +23,18 @@ lint: .venv/test
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
+
+# The tables of the dissertation's chapter 4, and what is left of the commutes (examples/commuters).
+table-4.1: .venv/study
+	$(BIN)/python -m examples.commuters.study table-4.1
+
+commuters: .venv/study
+	$(BIN)/python -m examples.commuters.study --out commuters-results
+
+# anonymeter wants an older NumPy than Tacit, so it has an environment of its own.
+commuters-attack: .venv/study .venv/attack
+	$(BIN)/python -m examples.commuters.study people --out commuters-results/people
+	.venv/anonymeter/bin/python examples/commuters/attack.py commuters-results/people
 
 lock: .venv/uv
 	$(BIN)/python -m uv pip compile --quiet --all-extras --no-header --no-annotate --upgrade pyproject.toml -o constraints.txt
@@ -32,16 +45,36 @@ lock: .venv/uv
 	@touch $@
 
 .venv/demo: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report]' || $(FALLBACK) -e '.[report]'
+	$(INSTALL) -e '.[web]' || $(FALLBACK) -e '.[web]'
 	@touch $@
 
 .venv/test: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,solve,postgres,spark,test]' || $(FALLBACK) -e '.[report,solve,postgres,spark,test]'
+	$(INSTALL) -e '.[report,solve,synthesis,postgres,spark,gateway,client,web,test]' || $(FALLBACK) -e '.[report,solve,synthesis,postgres,spark,gateway,client,web,test]'
 	@touch $@
 
+# axe-core, for the tests in a browser. Without npm or a network they say so and are left out.
+.venv/node/axe: .venv/uv tests/browser/package-lock.json
+	@mkdir -p .venv/node && cp tests/browser/package.json tests/browser/package-lock.json .venv/node/
+	@cd .venv/node && npm ci --silent --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 20000 \
+	  && touch axe || echo "axe-core is not installed (it needs npm): pages are not searched for faults of accessibility."
+
 .venv/bench: .venv/uv pyproject.toml constraints.txt
-	$(INSTALL) -e '.[report,solve,bench]' || $(FALLBACK) -e '.[report,solve,bench]'
+	$(INSTALL) -e '.[report,solve,synthesis,gateway,client,web,bench]' || $(FALLBACK) -e '.[report,solve,synthesis,gateway,client,web,bench]'
 	@touch $@
+
+.venv/study: .venv/uv pyproject.toml constraints.txt
+	$(INSTALL) -e '.[report,synthesis]' || $(FALLBACK) -e '.[report,synthesis]'
+	@touch $@
+
+.venv/attack: .venv/uv
+	$(PYTHON) -m venv .venv/anonymeter
+	.venv/anonymeter/bin/python -m pip install --quiet 'anonymeter>=1.1,<2'
+	@touch $@
+
+# SmartNoise wants an older OpenDP than the other benchmarks.
+.venv/smartnoise: .venv/uv
+	$(PYTHON) -m venv .venv/smartnoise
+	.venv/smartnoise/bin/python -m pip install --quiet 'smartnoise-sql>=1.0,<2'
 
 clean:
 	rm -rf .venv tacit-demo .pytest_cache .mypy_cache .ruff_cache
