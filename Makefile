@@ -12,10 +12,10 @@ demo: .venv/demo
 	@echo 'The same in the browser, with more: $(BIN)/tacit serve tacit-demo/tacit.yaml'
 
 test: .venv/test .venv/node/axe lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: .venv/test .venv/node/axe lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 lint: .venv/test
 	$(BIN)/ruff check src tests benchmarks examples

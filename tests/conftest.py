@@ -14,6 +14,12 @@ from commands import tacit  # noqa: F401 (a fixture)
 from tacit.engines.base import Engine
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: workers get whole files, and one of minutes at the end would leave the other idle."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(autouse=True)
 def as_the_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where CI is set Tacit shows no personal values; a test says so itself where it means that."""

@@ -16,6 +16,7 @@ from holdings.keeping import plan_of
 from oracles import holdings, overlap, overlap_cases, perfect, perfect_cases, safety, safety_cases
 from tacit.errors import QueryError
 from tacit.model.verdict import Verdict
+from thorough import THOROUGH
 
 Judge = Callable[..., tuple[Verdict, ...]]
 CLIENTS = ("bank", "clinic", "press")
@@ -255,10 +256,10 @@ def test_every_set_of_clients_is_asked_about(about: str, many: int, judge: Judge
 
 @pytest.mark.slow
 @pytest.mark.parametrize("about", CASES)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2 * THOROUGH))
 def test_every_set_of_clients_is_asked_about_many_times(about: str, part: int, judge: Judge) -> None:
-    seen, differ = check_many(about, range(1000 + 250 * part, 1250 + 250 * part), judge)
-    assert seen["holds"] > 20 and seen["breached"] + seen["undecided"] > 20 and differ > 10, (seen, differ)
+    seen, differ = check_many(about, range(1000 + 50 * part, 1050 + 50 * part), judge)
+    assert seen["holds"] > 4 and seen["breached"] + seen["undecided"] > 4 and differ > 2, (seen, differ)
 
 
 def test_so_it_is_where_rows_are_in_postgresql(judge: Judge, postgres_url: str) -> None:

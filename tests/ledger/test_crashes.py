@@ -19,6 +19,7 @@ from tacit.ledger.entries import Draft
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import open_ledger
 from tacit.ledger.sqlite import SQLiteStore
+from thorough import THOROUGH
 
 WRITING = Path(__file__).parent / "writing.py"
 Drafts = Callable[..., Draft]
@@ -52,9 +53,9 @@ def test_a_killed_writer_loses_nothing_that_it_was_told(tmp_path: Path, secret: 
 
 
 @pytest.mark.slow
-def test_a_thousand_killed_writers(tmp_path: Path, secret: bytes) -> None:
-    told = finish(start(tmp_path, "out.sqlite", "crash", 1_000, 10))
-    assert told[-1].startswith("1000 killed")
+def test_hundreds_of_killed_writers(tmp_path: Path, secret: bytes) -> None:
+    told = finish(start(tmp_path, "out.sqlite", "crash", 200 * THOROUGH, 10))
+    assert told[-1].startswith(f"{200 * THOROUGH} killed")
     for path in tmp_path.glob("*.sqlite"):
         assert whole_by_hand(path, secret)
 

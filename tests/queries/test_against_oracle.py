@@ -33,6 +33,7 @@ from oracles.perfect_cases import (
 )
 from tacit.queries.critical import Disclosed, NotDecided, Private, is_empty, judge
 from tacit.queries.read import read
+from thorough import THOROUGH
 
 FINITE = tuple(kind for kind in KINDS if kind.domains == "finite")
 OPEN = tuple(kind for kind in KINDS if kind.domains != "finite")
@@ -61,7 +62,7 @@ def test_critical_tuples_decide_independence(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", FINITE, ids=lambda kind: kind.name)
 def test_critical_tuples_decide_independence_in_many_cases(kind: Kind) -> None:
     larger = replace(kind, tuples=12)
-    for number in range(2000, 2200):
+    for number in range(2000, 2000 + 100 * THOROUGH):
         assert_all_ways_agree(case(larger, number), number)
 
 
@@ -158,7 +159,7 @@ def test_tacit_decides_as_brute_force_does(kind: Kind) -> None:
 @pytest.mark.slow
 @each_kind
 def test_tacit_decides_as_brute_force_does_in_many_cases(kind: Kind) -> None:
-    for number in range(1000, 1120):
+    for number in range(1000, 1000 + 60 * THOROUGH):
         assert_as_brute_force(case(kind, number))
 
 

@@ -29,6 +29,7 @@ from tacit.repairs.listed import Lists
 from tacit.repairs.restorations import Limits, Restoration
 from tacit.repairs.restore import restored
 from tacit.repairs.withstanding import withstanding
+from thorough import THOROUGH
 
 HALF = Fraction(1, 2)
 case = cache(overlap_cases.case)  # drawing a case takes longer than restoring it
@@ -127,8 +128,8 @@ def test_the_search_finds_what_brute_force_finds() -> None:
 
 @pytest.mark.slow
 def test_the_search_finds_what_brute_force_finds_on_many_tables() -> None:
-    seen = look_at(range(110, 800))
-    assert seen["restored 2"] > 20, seen
+    seen = look_at(range(110, 110 + 150 * THOROUGH))
+    assert seen["restored 2"] > 4 * THOROUGH, seen
 
 
 def test_sets_of_three_are_found_and_ruled_out() -> None:

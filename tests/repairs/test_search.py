@@ -26,6 +26,7 @@ from tacit.repairs.search import Found, search
 from tacit.tables import rollup
 from tacit.tables.lattice import Lattice, Node, maximal, minimal, undominated
 from tacit.tables.microdata import MicrodataQuestion
+from thorough import THOROUGH
 
 CHECKS: list[tuple[oracle.Check, Any]] = [
     (("k", 2), KAnonymity(k=2)),
@@ -88,7 +89,7 @@ def found_by(raw: MicrodataQuestion, definitions: list[Any], *, utility: str = "
     return judge, search(judge, cost_by(judge, utility))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6 * THOROUGH))
 @pytest.mark.parametrize("suppress", [0, 2, 6])
 def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress: int) -> None:
     rng = random.Random(seed)

@@ -29,6 +29,7 @@ from tacit.synthesis.randomness import Randomness
 from tacit.synthesis_asking import people as people_module
 from tacit.synthesis_asking.questions import SyntheticQuestions
 from tacit.synthesis_asking.scene import Scene
+from thorough import THOROUGH
 
 
 def plan_of(folder: Path, table: Table, *releases: Synthetic) -> Plan:
@@ -311,11 +312,11 @@ def test_scenes_are_what_plain_python_counts(tmp_path: Path, rows: int, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(4))
+@pytest.mark.parametrize("start", range(2 * THOROUGH))
 def test_many_more_scenes_are_what_plain_python_counts(tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(people_module, "ROWS", 15 if start % 2 else 10**6)
     with DuckDB() as engine:
-        for seed in range(start * 100, start * 100 + 100):
+        for seed in range(start * 50, start * 50 + 50):
             compare(tmp_path, seed, engine)
 
 
