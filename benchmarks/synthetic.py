@@ -332,7 +332,8 @@ def by_smartnoise(python: str, place: str) -> dict[str, Any]:
 
 def errors(data: Any, path: Path) -> dict[str, Any]:
     """Medians over the groups of each band of sizes: the error of the mean commute (of groups that have one), and total variation."""
-    from tacit.utility.flows import Flows, compare
+    from tacit.utility.flow_comparison import compare
+    from tacit.utility.flows import Flows
 
     stored = np.load(path)
     flows = Flows(data.flows.groups, data.flows.values, stored["group"], stored["value"], stored["count"])

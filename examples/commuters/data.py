@@ -23,7 +23,8 @@ from examples.commuters.city import City, write
 
 from tacit.errors import InputError, TacitError
 from tacit.synthesis.held import Held, Integers
-from tacit.utility.flows import Floats, Flows, Positions, miles_between
+from tacit.utility.flows import Floats, Flows
+from tacit.utility.positions import Positions, miles_between
 
 HERE = Path(__file__).parent
 FILES = ("flows.csv", "tracts.csv")

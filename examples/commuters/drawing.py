@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.report.charts import EXPOSED, FAINT, FONT, INK, MUTED, SHELTERED, SIZE, picture
-from tacit.utility.flows import FlowUtility
+from tacit.utility.flow_utility import FlowUtility
 
 FIGURES = {"shrunk": "figures-4.1-4.2", "near": "figures-4.3-4.4", "dp": "homes", "histogram": "histogram"}
 SERIES = {"true": SHELTERED, "synthetic": EXPOSED}

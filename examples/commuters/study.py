@@ -28,7 +28,9 @@ from examples.commuters.methods import METHODS, Drawn, run, table_4_1
 
 from tacit.errors import TacitError
 from tacit.synthesis.terms import CannotPromise
-from tacit.utility.flows import BANDS, Flows, FlowUtility, compare
+from tacit.utility.flow_comparison import compare
+from tacit.utility.flow_utility import BANDS, FlowUtility
+from tacit.utility.flows import Flows
 
 SHOWN = 120  # workplaces in the figures, as in the dissertation
 PEOPLE = 20_000  # in each file for the attack

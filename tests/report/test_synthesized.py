@@ -28,7 +28,9 @@ from tacit.synthesis.losses import Epsilon
 from tacit.synthesis.spending import Step
 from tacit.synthesis.terms import Terms
 from tacit.synthesizing.results import SEEDED, Drawing, NoiseSummary, Picture, Synthesized
-from tacit.utility.flows import Flows, Positions, compare
+from tacit.utility.flow_comparison import compare
+from tacit.utility.flows import Flows
+from tacit.utility.positions import Positions
 
 pytest.importorskip("vl_convert")
 

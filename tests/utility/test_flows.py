@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 
 from tacit.errors import DataError
-from tacit.utility import flows as measured
-from tacit.utility.flows import BANDS, Flows, FlowUtility, Positions, compare, miles_between
+from tacit.utility import flow_queries
+from tacit.utility.flow_comparison import compare
+from tacit.utility.flow_utility import BANDS, FlowUtility
+from tacit.utility.flows import Flows
+from tacit.utility.positions import Positions, miles_between
 
 Counts = dict[tuple[int, int], int]
 
@@ -184,7 +187,7 @@ def test_range_queries_count_people_one_by_one(placed: bool) -> None:
     for seed in range(300):
         groups, values, true, synthetic, positions = city(seed)
         here = positions if placed and not np.isnan(positions.latitude).all() else None
-        asked = measured.Questions.of(here, here, 6, seed)
+        asked = flow_queries.Questions.of(here, here, 6, seed)
         occupied = sorted({value for _, value in (*true, *synthetic)})
         if here is None:  # the only way to know a random set is to draw it
             chosen = [{value for value, one in zip(occupied, mask, strict=True) if one} for mask in asked.masks(len(occupied), 6)]
@@ -245,7 +248,7 @@ def test_sizes_that_overflow_64_bits_are_still_exact() -> None:
 
 
 def test_a_sample_of_very_many_groups_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "MOST_ASKED", 5)
+    monkeypatch.setattr(flow_queries, "MOST_ASKED", 5)
     true = flows(30, 6, {(group, value): 1 + value for group in range(30) for value in range(6)})
     asked = ~np.isnan(compare(true, true).groups.query_median)
     assert asked.sum() == 5

@@ -28,7 +28,7 @@ from tacit.report.charts import (
     text_mark,
 )
 from tacit.synthesis.losses import Epsilon
-from tacit.utility.flows import Band, FlowUtility
+from tacit.utility.flow_utility import Band, FlowUtility
 
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 52
 HEIGHT = 260

@@ -28,7 +28,8 @@ from tacit.report.charts import (
     raw,
     text_mark,
 )
-from tacit.utility.flows import Floats, Flows, Integers, Positions
+from tacit.utility.flows import Floats, Flows, Integers
+from tacit.utility.positions import Positions
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 440, 220, 440
 MARGIN = 10

@@ -45,7 +45,7 @@ from tacit.report.terminal import (
     two_sides,
 )
 from tacit.synthesizing.results import SEEDED, NoiseSummary, Synthesized
-from tacit.utility.flows import FlowUtility
+from tacit.utility.flow_utility import FlowUtility
 
 INDENT = 13
 LARGEST_GROUPS = 10

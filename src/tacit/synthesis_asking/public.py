@@ -19,7 +19,8 @@ from tacit.synthesis_asking.files import Listing, PublicFile, PublicFiles, short
 from tacit.synthesis_asking.labels import Labels, Spelling
 from tacit.synthesis_asking.people import at
 from tacit.synthesis_asking.surroundings import Surroundings, stepped
-from tacit.utility.flows import Floats, Positions
+from tacit.utility.flows import Floats
+from tacit.utility.positions import Positions
 
 if TYPE_CHECKING:
     from tacit.model.release import PublicDomain, Synthetic

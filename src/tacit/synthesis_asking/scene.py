@@ -19,7 +19,8 @@ from tacit.synthesis_asking.files import shortened
 from tacit.synthesis_asking.labels import Labels, Spelling
 from tacit.synthesis_asking.people import Pairs, People, at, people_of
 from tacit.synthesis_asking.public import Public, public_of
-from tacit.utility.flows import Flows, Positions, added
+from tacit.utility.flows import Flows, added
+from tacit.utility.positions import Positions
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.utility.flows import EARTH, Floats, Positions, miles_between
+from tacit.utility.flows import Floats
+from tacit.utility.positions import EARTH, Positions, miles_between
 
 if TYPE_CHECKING:
     from tacit.synthesis.held import Integers

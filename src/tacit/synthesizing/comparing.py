@@ -25,7 +25,8 @@ from tacit.synthesizing.reading import People
 from tacit.synthesizing.results import Drawing, Picture, Synthesized
 from tacit.synthesizing.run import judged
 from tacit.tables.hierarchy import value_text
-from tacit.utility.flows import Flows, compare
+from tacit.utility.flow_comparison import compare
+from tacit.utility.flows import Flows
 
 if TYPE_CHECKING:
     from tacit.assess import Desk

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tacit.synthesis.question import Sort
     from tacit.synthesis.spending import Step
     from tacit.synthesis.terms import Noise, Terms
-    from tacit.utility.flows import Flows, FlowUtility, Positions
+    from tacit.utility.flow_utility import FlowUtility
+    from tacit.utility.flows import Flows
+    from tacit.utility.positions import Positions
 
 SEEDED = "The output is not private: it was drawn with --seed, and whoever knows the seed can draw it again and compare."
 EXIT_STATUS = {"breached": 1, "undecided": 3}

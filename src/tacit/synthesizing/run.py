@@ -235,7 +235,7 @@ def explained(folder: Folder, batches: Sequence[Batch]) -> Iterator[None]:
 
 def measured(people: People, rows: Iterable[Rows] | None, found: Synthesized, seed: int | None, against: bool, job: Job) -> Synthesized:
     """With the utility, that of a histogram with the same terms, and what the report draws; not where there are too many people."""
-    from tacit.utility.flows import compare
+    from tacit.utility.flow_comparison import compare
 
     scene = people.scene
     if rows is None or found.people > MOST:
