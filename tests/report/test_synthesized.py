@@ -20,9 +20,12 @@ from pages import EVIL, POLICY, Page
 from tacit.errors import DataError, InputError
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption, Audience, Certificate, Reason, Verdict
-from tacit.report import maps as drawn_maps
 from tacit.report.curves import delta_text, privacy_curve, times_text
-from tacit.report.maps import Plane, class_breaks, hexagon_of, hexagons, maps, read_areas
+from tacit.report.geojson import read_areas
+from tacit.report.map_marks import CLASSES, class_breaks, hexagon_of, hexagons
+from tacit.report.map_outlines import MOST_POINTS, fitted
+from tacit.report.map_plane import WIDTH, Plane, unrolled
+from tacit.report.maps import maps
 from tacit.report.synthesized import render, show, write_page
 from tacit.synthesis.losses import Epsilon
 from tacit.synthesis.spending import Step
@@ -274,7 +277,7 @@ def test_no_places_no_map() -> None:
 def test_the_map_of_an_ocean_is_not_cut_at_the_date_line() -> None:
     positions = Positions(np.array([-18.0, -17.0, -19.0]), np.array([178.0, -179.0, 179.5]))
     flows = Flows.of([("boat", "a", 5), ("boat", "b", 5), ("boat", "c", 5)])
-    longitude = drawn_maps.unrolled(positions.longitude)
+    longitude = unrolled(positions.longitude)
     assert longitude.max() - longitude.min() == 3
     plane = Plane.around(positions.latitude, longitude, flows.totals)
     assert plane.holds(*plane.pixels(positions.latitude, longitude)).all()
@@ -298,7 +301,7 @@ def test_classes_are_round_few_and_hold_the_largest() -> None:
         breaks = class_breaks(counts)
         assert breaks[0] == 1
         assert list(breaks) == sorted(set(breaks))
-        assert len(breaks) <= drawn_maps.CLASSES
+        assert len(breaks) <= CLASSES
         assert all(str(one).rstrip("0") in ("1", "2", "5") for one in breaks)
 
 
@@ -340,12 +343,12 @@ def test_areas_stay_inside_the_window_and_small(tmp_path: Path) -> None:
     areas = read_areas(geojson(tmp_path / "areas.json", [feature("a", [ring]), feature("b", [square(9.9, 49.9, 40)])]), ["a", "b"])
     positions = Positions(np.array([50.0, 50.01]), np.array([10.0, 10.01]))
     plane = Plane.around(np.array([49.9, 50.1]), np.array([9.9, 10.1]), np.array([1, 1]))
-    corners = [ring for area in drawn_maps.fitted(plane, list(areas.values())) for polygon in area for ring in polygon]
+    corners = [ring for area in fitted(plane, list(areas.values())) for polygon in area for ring in polygon]
     assert corners
-    assert sum(map(len, corners)) <= drawn_maps.MOST_POINTS
+    assert sum(map(len, corners)) <= MOST_POINTS
     for one in corners:
         assert (one >= -0.1).all()
-        assert (one <= [drawn_maps.WIDTH + 0.1, plane.height + 0.1]).all()
+        assert (one <= [WIDTH + 0.1, plane.height + 0.1]).all()
     assert maps(Flows.of([("mill", "a", 3), ("mill", "b", 1)]), positions, areas=areas)
 
 

@@ -69,7 +69,7 @@ def refuse_areas(areas: Path | None, report: Path | None, output: str) -> None:
         raise InputError("--areas is for the maps of the report.", hint="Add --report FILE.html.")
     if areas.resolve() in (report.resolve(), Path(output).resolve()):
         raise InputError(f"{areas} would be replaced.", hint="Write to another file.")
-    from tacit.report.maps import read_features
+    from tacit.report.geojson import read_features
 
     read_features(areas)
 
@@ -79,7 +79,7 @@ def areas_of(found: Any, areas: Path | None) -> Any:
     if areas is None or found.picture is None:
         return None
     from tacit.errors import TacitError
-    from tacit.report.maps import read_areas
+    from tacit.report.geojson import read_areas
 
     try:
         return read_areas(areas, found.picture.synthetic.values)

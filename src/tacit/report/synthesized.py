@@ -30,7 +30,8 @@ from tacit.report.curves import (
     share,
     times_text,
 )
-from tacit.report.maps import Areas, Map, maps
+from tacit.report.geojson import Areas
+from tacit.report.maps import Map, maps
 from tacit.report.pages import render_page
 from tacit.report.pages import write_page as write
 from tacit.report.terminal import (
