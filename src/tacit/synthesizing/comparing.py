@@ -74,7 +74,7 @@ def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesize
         raise DataError(f"{scene.people:,} people are too many to compare in the memory of this machine.", hint=f"Up to {MOST:,} are compared.")
     job.step("reading the output", 0.2)
     synthetic = written_flows(scene, file)
-    found, _ = judged(desk.synthetic, release, None, Job(lambda text, share: job.step(text, 0.3 + 0.3 * share)))
+    found, _ = judged(desk.synthetic, release, None, job.part(0.3, 0.6))
     job.step("comparing with the true people", 0.6)
     positions, true = scene.positions(), scene.flows()
     utility, baseline = compare(true, synthetic, positions), None

@@ -60,12 +60,11 @@ def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: 
 
     plan = load_within(path, reach)
     check = check_of(plan, releases)
-    with Desk(plan, Job(lambda text, share: job.step(text, 0.3 * share))) as desk:
+    with Desk(plan, job.part(0.0, 0.3)) as desk:
         question = question_of(check, desk)
-        counted = stages(question, Job(lambda text, share: job.step(text, 0.3 + 0.3 * share)))
+        counted = stages(question, job.part(0.3, 0.6))
         file = new_file(Path(folder), path, releases)
-        writing = Job(lambda text, share: job.step(text, 0.6 + 0.4 * share))
-        many = write_people(file, question.everyone(), len(question.key), question.overlap.people, writing)
+        many = write_people(file, question.everyone(), len(question.key), question.overlap.people, job.part(0.6, 1.0))
         forget_others(file, file.name.split(".")[0])
     could_be = (question.overlap.outputs != NOTHING).any(axis=2)
     asked = Fraction(str(check.parameters["gamma"])) if check.kind == GAMMA and "gamma" in check.parameters else None
