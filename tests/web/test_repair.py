@@ -17,11 +17,12 @@ from tacit.errors import InputError, TacitError
 from tacit.jobs import Cancelled, Job
 from tacit.plan.load import load_plan
 from tacit.source import Source
-from tacit.web import tasks_repair as tasks
+from tacit.web import tasks_generalize, tasks_restore, tasks_solution, tasks_synthesize
 from tacit.web.bench import Bench
 from tacit.web.checked import answers, keep
+from tacit.web.targets import target
 from tacit.web.tasks_check import check
-from tacit.web.tasks_repair import Solved, Told, Unsolved, Wanted, Written
+from tacit.web.tasks_generalize import Solved, Told, Unsolved, Wanted, Written
 from tacit.web.work import Works
 
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
@@ -57,14 +58,14 @@ def plan(tmp_path: Path) -> Path:
 
 
 def search(plan: Path, release: str = "april", **wanted: Any) -> Solved | Unsolved:
-    found = tasks.search(Job(), str(plan), str(plan.parent), release, Wanted(**wanted), "d")
+    found = tasks_generalize.search(Job(), str(plan), str(plan.parent), release, Wanted(**wanted), "d")
     same = pickle.loads(pickle.dumps(found))
     assert type(same) is type(found)
     return same
 
 
 def written_by(plan: Path, name: str, levels: dict[str, int] | None, *, replaces: bool = False, **wanted: Any) -> Written | Unsolved:
-    return tasks.write(Job(), str(plan), str(plan.parent), "april", Wanted(**wanted), levels, name, replaces, "d")
+    return tasks_generalize.write(Job(), str(plan), str(plan.parent), "april", Wanted(**wanted), levels, name, replaces, "d")
 
 
 @pytest.fixture(autouse=True)
@@ -88,20 +89,20 @@ def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> 
     loaded = load_plan(plan)
     with open_engine(loaded.source, loaded.folder) as engine:
         source = Source(loaded, engine)
-        ladders, rows = tasks.ladders(source, "april")
+        ladders, rows = tasks_solution.ladders(source, "april")
         assert rows == 12
         assert [(one.column, one.height) for one in ladders] == [("zip", 3), ("age", 3), ("nationality", 1)]
-        told = tasks.look(source, "april", Wanted(), {"zip": 2, "age": 3, "nationality": 1})
+        told = tasks_solution.look(source, "april", Wanted(), {"zip": 2, "age": 3, "nationality": 1})
         assert isinstance(told, Told)
         assert told.choice is not None
         assert told.choice.generalization == {"zip": 2, "age": 3, "nationality": 1}
-        fails = tasks.look(source, "april", Wanted(), {"zip": 1})
+        fails = tasks_solution.look(source, "april", Wanted(), {"zip": 1})
         assert isinstance(fails, Unsolved)
         assert "at the levels zip 1" in fails.because
         assert any(answer.status == "breached" for answer in fails.answers)
-        lens, (heads, columns) = tasks.lens(source, "april", Wanted(), {"zip": 1, "age": 2, "nationality": 1})
+        lens, (heads, columns) = tasks_solution.lens(source, "april", Wanted(), {"zip": 1, "age": 2, "nationality": 1})
         assert heads == ("name", *columns)
-        lines = tasks.page(source, lens, 0, 5)
+        lines = tasks_solution.page(source, lens, 0, 5)
         assert len(lines) == 5
         assert all(line.after is not None and line.after[0] == f"{str(line.before[1])[:4]}*" for line in lines)
 
@@ -130,7 +131,7 @@ def test_levels_at_which_a_check_fails_are_not_written(plan: Path) -> None:
 )
 def test_files_are_written_below_the_folder_only(plan: Path, name: str) -> None:
     with pytest.raises(TacitError):
-        tasks.target(plan.parent, name)
+        target(plan.parent, name)
     with pytest.raises(TacitError):
         written_by(plan, name, None)
 
@@ -140,7 +141,7 @@ def test_a_link_that_leads_out_of_the_folder_is_not_followed(plan: Path, tmp_pat
     (plan.parent / "sub").symlink_to(tmp_path)
     for name in ("out.csv", "sub/x.csv"):
         with pytest.raises(InputError, match="below the plan's folder"):
-            tasks.target(plan.parent, name, replace_file=True)
+            target(plan.parent, name, replace_file=True)
 
 
 def test_files_of_the_owner_are_never_replaced_and_others_only_when_asked(plan: Path) -> None:
@@ -164,7 +165,7 @@ def test_what_cannot_be_met_says_why_and_what_would_have_to_give(plan: Path) -> 
     assert found.proved
     assert "coarsest" in found.because
     assert any("k: 12" in line for line in found.advice)
-    explored = tasks.explore(Job(), str(plan), str(plan.parent), "april", Wanted(method="mondrian"))
+    explored = tasks_generalize.explore(Job(), str(plan), str(plan.parent), "april", Wanted(method="mondrian"))
     assert any(rung.cost is None and rung.asked_for for rung in explored.rungs)
 
 
@@ -185,40 +186,40 @@ def test_work_stops_where_it_is_told_to(plan: Path) -> None:
 
     job = Job(tell)
     with pytest.raises(Cancelled):
-        tasks.write(job, str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d")
+        tasks_generalize.write(job, str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d")
     assert not (plan.parent / "out.csv").exists()
 
 
 def test_further_views_are_found_and_come_with_lines_for_the_plan(tmp_path: Path) -> None:
     path = tmp_path / "tacit.yaml"
     path.write_text(VIEWS)
-    found = pickle.loads(pickle.dumps(tasks.restore(Job(), str(path), str(tmp_path), 1, 3, (), 20.0, False, "d")))
+    found = pickle.loads(pickle.dumps(tasks_restore.restore(Job(), str(path), str(tmp_path), 1, 3, (), 20.0, False, "d")))
     assert found.status in ("restored", "holds", "impossible", "none")
     assert found.releases == ("women", "young")
     assert "<html" in found.html
     assert bool(found.draft) == bool(found.views)
     loaded = load_plan(path)
     with open_engine(loaded.source, loaded.folder) as engine:
-        assert tasks.public_columns(Source(loaded, engine), ("women", "young")) == ("id", "age", "sex")
+        assert tasks_restore.public_columns(Source(loaded, engine), ("women", "young")) == ("id", "age", "sex")
 
 
 def test_other_terms_are_tried_before_they_are_in_the_plan(tmp_path: Path) -> None:
     path = tmp_path / "tacit.yaml"
     path.write_text(PLACES)
     (tmp_path / "jobs.csv").write_text("work,home,many\nx,a,5\nx,b,2\ny,a,40\ny,c,3\n")
-    known = pickle.loads(pickle.dumps(tasks.sizes(Job(), str(path), str(tmp_path), "map")))
+    known = pickle.loads(pickle.dumps(tasks_synthesize.sizes(Job(), str(path), str(tmp_path), "map")))
     assert [sort.people for sort in known.sorts] == [7, 43]
-    now, private = (tasks.tried(PLACES, "tacit.yaml", tmp_path, "map", terms, known) for terms in ({}, {"epsilon": Fraction(1, 2)}))
+    now, private = (tasks_synthesize.tried(PLACES, "tacit.yaml", tmp_path, "map", terms, known) for terms in ({}, {"epsilon": Fraction(1, 2)}))
     assert all(less.prior < more.prior for less, more in zip(now, private, strict=True))
     with pytest.raises(TacitError, match="epsilon"):
-        tasks.tried(PLACES, "tacit.yaml", tmp_path, "map", {"epsilon": Fraction(-1)}, known)
+        tasks_synthesize.tried(PLACES, "tacit.yaml", tmp_path, "map", {"epsilon": Fraction(-1)}, known)
     assert path.read_text() == PLACES
-    drawn = pickle.loads(pickle.dumps(tasks.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")))
+    drawn = pickle.loads(pickle.dumps(tasks_synthesize.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")))
     assert drawn.output == "map.csv"
     with (tmp_path / "map.csv").open(newline="") as file:
         assert sum(int(row["many"]) for row in csv.DictReader(file)) == 50
     with pytest.raises(InputError, match="there already"):
-        tasks.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")
+        tasks_synthesize.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")
 
 
 # -- what the page says ---------------------------------------------------------------------------------------

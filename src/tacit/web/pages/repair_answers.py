@@ -16,7 +16,8 @@ from tacit.web.pages.repair_slider import named
 from tacit.web.parts.badges import badge
 from tacit.web.parts.grids import csv_bytes
 from tacit.web.parts.saving import save_button
-from tacit.web.tasks_repair import Answer, Told
+from tacit.web.tasks_answers import Answer
+from tacit.web.tasks_generalize import Told
 
 FIGURE_HEADS = ("Measure", "The table", "The release", "What it counts")
 EXPERT = {telling.NAMES[key][0] for key in ("height", "discernibility", "kl")}

@@ -14,7 +14,8 @@ from tacit.errors import TacitError
 from tacit.model.release import Microdata
 from tacit.plan.plan import Plan
 from tacit.utility.measures import measure
-from tacit.web import tasks_repair as tasks
+from tacit.web import tasks_generalize as tasks
+from tacit.web import tasks_solution as solution
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_answers import (
     expert_fold,
@@ -33,7 +34,7 @@ from tacit.web.pages.repair_work import last_work, show_stopped
 from tacit.web.pages.repair_write import Writing
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.working import show_work
-from tacit.web.tasks_repair import Solved, Told, Unsolved, Wanted
+from tacit.web.tasks_generalize import Solved, Told, Unsolved, Wanted
 from tacit.web.work import Work
 
 METHODS = {"lattice": "Whole columns, level by level", "mondrian": "Groups of their own, by splitting (Mondrian)", "window": "Groups of their own, along a curve (window)"}
@@ -78,7 +79,7 @@ class Repairing:
         known = self._kept.get("wanted")
         self.wanted = known or Wanted(repair.method, repair.suppress, repair.utility, dict(repair.weights), dict(repair.at_most))
         self.weights, self.at_most = dict(self.wanted.weights), dict(self.wanted.at_most)
-        self.ladders: tuple[tasks.Ladder, ...] = ()
+        self.ladders: tuple[solution.Ladder, ...] = ()
         self.rows = 0
         self.scatter: Scatter | None = None
         self.table: Picks | None = None
@@ -93,7 +94,7 @@ class Repairing:
     async def open(self, waiting: ui.element) -> None:
         """Read the columns, and show the controls and what was found before."""
         try:
-            self.ladders, self.rows = await self.visit.book.ask(tasks.ladders, self.name)
+            self.ladders, self.rows = await self.visit.book.ask(solution.ladders, self.name)
         except TacitError as error:
             with waiting:
                 waiting.clear()
@@ -162,7 +163,7 @@ class Repairing:
             with ui.element("tbody"):
                 self.weight_sliders = [self._column(one) for one in self.ladders]
 
-    def _column(self, ladder: tasks.Ladder) -> Slider:
+    def _column(self, ladder: solution.Ladder) -> Slider:
         name, height = ladder.column, ladder.height
         with ui.element("tr"):
             with ui.element("td"):
@@ -188,7 +189,7 @@ class Repairing:
                 counts.set_text(weight_told(counts_now))
         return weight
 
-    def _limit(self, ladder: tasks.Ladder, level: int, said: ui.label) -> None:
+    def _limit(self, ladder: solution.Ladder, level: int, said: ui.label) -> None:
         if level >= ladder.height:
             self.at_most.pop(ladder.column, None)
         else:
@@ -369,7 +370,7 @@ class Repairing:
         """What the checks say there, and what it costs; of the best solution the search has said it."""
         if levels is None or found.told.levels == dict(levels):
             return found.told
-        return await self.visit.book.ask(tasks.look, self.name, found.wanted, levels)
+        return await self.visit.book.ask(solution.look, self.name, found.wanted, levels)
 
     def _solution(self, found: Solved, levels: Mapping[str, int] | None, told: Told | Unsolved, number: int | None) -> None:
         assert self.writing is not None
@@ -410,12 +411,12 @@ class Repairing:
             note = f"The first {len(found.lines):,} rows are shown." if len(found.lines) < self.rows else ""
             return lambda: Beside(*found.heads, stored(found.lines), total=len(found.lines), note=note).show()
         try:
-            lens, (heads, columns) = await self.visit.book.ask(tasks.lens, self.name, found.wanted, levels)
+            lens, (heads, columns) = await self.visit.book.ask(solution.lens, self.name, found.wanted, levels)
         except TacitError:
             return not_known
 
         async def fetched(offset: int, limit: int) -> list[Line]:
-            return await self.visit.book.ask(tasks.page, lens, offset, limit)
+            return await self.visit.book.ask(solution.page, lens, offset, limit)
 
         return lambda: Beside(heads, columns, fetched, total=self.rows).show()
 
@@ -445,10 +446,10 @@ def title_of(number: int | None, levels: Mapping[str, int] | None) -> str:
     return f"Solution {number}" if number is not None else "Other levels"
 
 
-def level_told(ladder: tasks.Ladder, level: int) -> str:
+def level_told(ladder: solution.Ladder, level: int) -> str:
     """The highest level that a column may have, in words.
 
-    >>> level_told(tasks.Ladder("zip", ("13053", "1305*", "*")), 1), level_told(tasks.Ladder("sex", ("f",)), 0)
+    >>> level_told(solution.Ladder("zip", ("13053", "1305*", "*")), 1), level_told(solution.Ladder("sex", ("f",)), 0)
     ('up to level 1 of 2: 1305*', 'no levels')
     """
     if not ladder.height:

@@ -16,7 +16,7 @@ from tacit.web.pages.repair_scatter import choice_told
 from tacit.web.pages.repair_slider import named
 from tacit.web.parts.grids import csv_bytes
 from tacit.web.parts.saving import save_button
-from tacit.web.tasks_repair import Solved
+from tacit.web.tasks_generalize import Solved
 
 
 class Picks:

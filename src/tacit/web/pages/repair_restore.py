@@ -13,7 +13,7 @@ from tacit.model.numbers import plain
 from tacit.plan.editing import AddRelease, SetCheck, Wish
 from tacit.plan.plan import Check, Plan
 from tacit.restoration.run import MOST_VIEWS, SECONDS, VIEWS
-from tacit.web import tasks_repair as tasks
+from tacit.web import tasks_restore as tasks
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
 from tacit.web.pages.repair_slider import Slider
@@ -23,7 +23,7 @@ from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.pictures import picture
 from tacit.web.parts.saving import save_button
 from tacit.web.parts.working import show_work
-from tacit.web.tasks_repair import Restoring
+from tacit.web.tasks_restore import Restoring
 from tacit.web.work import Work
 
 MOST_SECONDS = 600

@@ -20,7 +20,7 @@ from tacit.web.bench import Visit
 from tacit.web.pages.repair_slider import named
 from tacit.web.parts.pictures import png_of
 from tacit.web.parts.saving import save_button
-from tacit.web.tasks_repair import Solved
+from tacit.web.tasks_generalize import Solved
 
 ROOM = 0.08  # of an axis, left free at both ends
 RISKS: Mapping[str, tuple[str, Callable[[Choice], Fraction]]] = {

@@ -19,7 +19,7 @@ from tacit.plan.plan import Plan
 from tacit.report.synthesized import not_protected, number, protected
 from tacit.synthesis.losses import Epsilon
 from tacit.synthesizing.trying import SetTerms, SizeNoise
-from tacit.web import tasks_repair as tasks
+from tacit.web import tasks_synthesize as tasks
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
 from tacit.web.pages.repair_slider import Slider
@@ -29,7 +29,7 @@ from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.pictures import picture
 from tacit.web.parts.saving import save_button
 from tacit.web.parts.working import show_work
-from tacit.web.tasks_repair import Drawn, Sizes
+from tacit.web.tasks_synthesize import Drawn, Sizes
 from tacit.web.work import Work
 
 LEAST, MOST = -2.0, 1.5  # of the slider: powers of ten of epsilon

@@ -14,7 +14,7 @@ from tacit.errors import TacitError
 from tacit.model.release import Microdata
 from tacit.plan.editing import AddCheck, AddRelease, SetLevels, SetRelease, Wish, edited
 from tacit.plan.plan import Plan
-from tacit.web import tasks_repair as tasks
+from tacit.web import tasks_generalize as tasks
 from tacit.web.bench import Book, Visit
 from tacit.web.pages.repair_answers import heading, show_answers
 from tacit.web.pages.repair_work import last_work, record_button, show_stopped
@@ -22,7 +22,8 @@ from tacit.web.parts.labels import aria
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.saving import save_button
 from tacit.web.parts.working import show_work
-from tacit.web.tasks_repair import Solved, Told, Unsolved, Written
+from tacit.web.targets import refuse_owned, target
+from tacit.web.tasks_generalize import Solved, Told, Unsolved, Written
 from tacit.web.work import Work
 
 FORMATS = {".csv": "CSV", ".parquet": "Parquet"}
@@ -57,8 +58,8 @@ class FileName:
     def checked(self) -> tuple[str, bool]:
         """The name, and whether a file of that name may be replaced; a TacitError where nothing can be written there."""
         replaces = bool(self.may_replace.value) and self.may_replace.visible
-        place = tasks.target(self._book.folder, self.name.value or "", replace_file=replaces)
-        tasks.refuse_owned(self._book.plan(), place)
+        place = target(self._book.folder, self.name.value or "", replace_file=replaces)
+        refuse_owned(self._book.plan(), place)
         return self.name.value.strip(), replaces
 
     def button(self, label: str, mark: str, go: Callable[[str, bool], None]) -> None:

@@ -1,0 +1,25 @@
+"""Verdicts in words, as the tasks of repairing bring them back from processes of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tacit.model.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A verdict in words."""
+
+    status: str
+    label: str
+    because: str
+    story: str = ""
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Answer:
+        """From a verdict, for the owner."""
+        label = f"{verdict.name}: {verdict.label}" if verdict.name else verdict.label
+        return cls(verdict.status, label, verdict.because, verdict.story or "")

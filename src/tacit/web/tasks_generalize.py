@@ -1,0 +1,209 @@
+"""Tasks of generalizing a table: the search for releases, what it found in words, and writing one, in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tacit.engines.open import open_engine
+from tacit.jobs import Job
+from tacit.source import Source
+from tacit.web.reach import load_within
+from tacit.web.targets import enter_folder
+from tacit.web.tasks_answers import Answer
+
+if TYPE_CHECKING:
+    from tacit.anonymization.explore import Explored
+    from tacit.anonymization.preview import Lens, Line
+    from tacit.anonymization.results import Choice, NotRepaired, Repaired
+    from tacit.report.charts import Chart
+    from tacit.report.telling import Column, Figure
+
+FIRST_ROWS = 200  # of a release by groups of its own, which only its search can show
+SEARCHED = 0.85  # of the work: the share of the search itself
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a table is to be generalized, as the page's controls say it."""
+
+    method: str = "lattice"
+    suppress: Fraction = Fraction(0)
+    utility: str = "loss"
+    weights: Mapping[str, Fraction] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    aware: bool = False
+    relaxed: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """The options of `anonymize`. Groups of their own have no measure to keep small, and the window takes no weights."""
+        found: dict[str, Any] = {"method": self.method, "suppress": self.suppress, "utility": self.utility, "at_most": dict(self.at_most)}
+        found["weights"] = dict(self.weights) if self.method != "window" else {}
+        return found if self.method == "lattice" else {**found, "utility": "loss"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A release for which all checks hold, in words and numbers. `levels` is None where each group has labels of its own."""
+
+    levels: Mapping[str, int] | None
+    columns: tuple[Column, ...]
+    figures: tuple[Figure, ...]
+    answers: tuple[Answer, ...]
+    rows: str
+    method: str
+    proof: str
+    choice: Choice | None
+    example: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What a search found: the best release, and all other minimal solutions."""
+
+    told: Told
+    measure: str
+    choices: tuple[Choice, ...]
+    said: str
+    knows: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    allowed: Fraction | None
+    sensitive: tuple[str, ...]
+    wanted: Wanted
+    digest: str
+    heads: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """Why there is no release, and what would have to give."""
+
+    because: str
+    proved: bool
+    answers: tuple[Answer, ...]
+    advice: tuple[str, ...]
+    nodes: tuple[int, int]
+    wanted: Wanted
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written, where, and the report about it."""
+
+    output: str
+    released: int
+    suppressed: int
+    columns: tuple[str, ...]
+    not_written: str
+    told: Told
+    html: str
+    table: str
+    digest: str
+
+
+def search(job: Job, path: str, reach: str, release: str, wanted: Wanted, digest: str) -> Solved | Unsolved:
+    """All minimal solutions of a release; nothing is written."""
+    from tacit.anonymization.results import NotRepaired
+    from tacit.anonymization.run import solve
+    from tacit.anonymization.task import task_of
+
+    plan = load_within(path, reach)
+    with open_engine(plan.source, plan.folder) as engine:
+        job.step("counting the table", 0.0)
+        source = Source(plan, engine)
+        task = task_of(plan, release, source, wanted.options(), aware=wanted.aware, relaxed=wanted.relaxed, seconds=None)
+        found = solve(task, job.part(0.05, SEARCHED))
+        if isinstance(found, NotRepaired):
+            return unsolved(found, wanted, digest)
+        job.step("drawing what was found", 0.9)
+        made = solved(found, wanted, digest)
+        if made.told.levels is None:
+            job.step("looking at the first rows", 0.95)
+            made = with_rows(made, found, source)
+    return made
+
+
+def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
+    """A search that found something, as the page shows it."""
+    from tacit.report import telling
+    from tacit.report.charts import required_k
+    from tacit.report.trade_off import trade_offs
+
+    k = required_k(found.verdicts)
+    return Solved(
+        told_of(found), str(found.utility["measure"]), found.choices, telling.choices_told(found), tuple(telling.aware_told(found)),
+        tuple(trade_offs(found)) if found.choices else (), Fraction(1, k) if k else None, found.recoded.raw.sensitive, wanted, digest,
+    )  # fmt: skip
+
+
+def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
+    """A search that found nothing, as the page shows it."""
+    answers = tuple(map(Answer.of, found.verdicts))
+    return Unsolved(found.because, found.proved, answers, tuple(map(for_page, found.advice)), found.nodes, wanted, digest)
+
+
+def for_page(advice: str) -> str:
+    """An advice without the words of the command line."""
+    if "--aware" in advice:
+        return "do without the condition about somebody who knows how levels are chosen, and read what such a one would learn"
+    return advice.replace(" (--seconds)", "").replace("(at-most)", "below")
+
+
+def told_of(found: Repaired) -> Told:
+    """A release in words and numbers."""
+    from tacit.report import telling
+
+    levels = found.recoded.generalization
+    return Told(
+        None if levels is None else dict(levels), tuple(telling.columns(found, "owner")), tuple(telling.figures(found)),
+        tuple(map(Answer.of, found.verdicts)), telling.rows_told(found), telling.method_told(found), telling.proof(found),
+        next((choice for choice in found.choices if choice.chosen), None), telling.example_row(found) if levels is None else None,
+    )  # fmt: skip
+
+
+def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
+    """The same with the first rows of the table beside what the release shows of them."""
+    from tacit.anonymization.preview import lens_of
+
+    lens = lens_of(found.recoded)
+    return replace(made, heads=heads(lens, source), lines=tuple(lens.page(source.engine, 0, FIRST_ROWS)))
+
+
+def heads(lens: Lens, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of the table, and those that are released."""
+    return tuple(lens.heads(source.engine)), tuple(lens.columns)
+
+
+def explore(job: Job, path: str, reach: str, release: str, wanted: Wanted) -> Explored:
+    """Which parameters of the checks can be met at which loss."""
+    from tacit.anonymization.explore import explore as look
+
+    return look(load_within(path, reach), release, options={**wanted.options(), "method": "lattice"}, job=job)
+
+
+def write(
+    job: Job, path: str, reach: str, release: str, wanted: Wanted, levels: Mapping[str, int] | None, name: str, replace_file: bool, digest: str
+) -> Written | Unsolved:
+    """Write a release to a file below the plan's folder: at some levels, or as its method finds it."""
+    from tacit.anonymization.results import NotRepaired
+    from tacit.anonymization.run import anonymize
+    from tacit.report.repaired import render
+    from tacit.report.telling import columns_written, not_written_told
+
+    plan = load_within(path, reach)
+    shown = enter_folder(plan, path, name, replace_file=replace_file)
+    found = anonymize(
+        plan, release, shown, options=wanted.options(), levels=levels, aware=wanted.aware and levels is None, relaxed=wanted.relaxed,
+        portrait=True, job=job.part(0.0, 0.95),
+    )  # fmt: skip
+    if isinstance(found, NotRepaired):
+        return unsolved(found, wanted, digest)
+    job.step("writing the report", 0.96)
+    return Written(
+        shown, found.recoded.released, found.recoded.suppressed, tuple(columns_written(found)), not_written_told(found), told_of(found),
+        render(found, "owner"), found.recoded.raw.table.name, digest,
+    )  # fmt: skip

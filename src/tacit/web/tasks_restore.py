@@ -1,0 +1,114 @@
+"""Tasks of restoring privacy: the search for further views in a process of its own, and the columns they may be about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.jobs import Job
+from tacit.source import Source
+from tacit.web.reach import load_within
+from tacit.web.tasks_answers import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.report.charts import Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """What a search for further views ended in, in words."""
+
+    status: str
+    headline: str
+    numbers: tuple[tuple[str, str], ...]
+    answers: tuple[Answer, ...]
+    views: tuple[tuple[str, str, int], ...]
+    draft: str
+    told: tuple[tuple[str, str], ...]
+    advice: tuple[str, ...]
+    tally: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    html: str
+    releases: tuple[str, ...]
+    at: int  # the check's place in the plan
+    is_done: bool
+    digest: str
+
+
+def restore(
+    job: Job, path: str, reach: str, at: int, views: int, columns: Sequence[str] | None, seconds: float | None, aware: bool, digest: str
+) -> Restoring:
+    """Look for further views with which the gamma-privacy check at a place of the plan holds again."""
+    from tacit.report import crowds, restored
+    from tacit.restoration.results import Restored
+    from tacit.restoration.run import restore as carry_out
+
+    plan = load_within(path, reach)
+    check = plan.checks[at]
+    # One check alone: it is found without a name then.
+    found = carry_out(
+        replace(plan, checks=(check,)), None, views=views, columns=columns or None, seconds=seconds, against_aware=aware, with_stages=True, job=job
+    )
+    done = isinstance(found, Restored)
+    told = []
+    if isinstance(found, Restored) and found.views:
+        told = [("Fewest?", restored.fewest_told(found)), ("Cost", restored.cost_told(found))]
+        told += [("Who knows how they were chosen", restored.sentence(found.aware.because))] if found.aware else []
+    return Restoring(
+        found.status, headline(found), tuple(restored.numbers(found)), tuple(map(Answer.of, found.verdicts)),
+        tuple((one.name, one.query, one.rows) for one in found.views) if isinstance(found, Restored) else (),
+        found.draft if isinstance(found, Restored) and not found.exit_status else "", tuple(told),
+        () if isinstance(found, Restored) else tuple(map(plain_words, found.advice)),
+        tuple(restored.tally_lines(found.looked)) if found.looked and not done else (),
+        tuple(crowds.charts(found.stages, found.verdicts, "owner")) if isinstance(found, Restored) else (),
+        restored.render(found, "owner"), found.releases, at, done and not found.exit_status, digest,
+    )  # fmt: skip
+
+
+def headline(found: Any) -> str:
+    """What a search for further views ended in, in a sentence."""
+    from tacit.definitions.words import plural
+    from tacit.report.restored import sentence
+    from tacit.restoration.results import Restored
+
+    if not isinstance(found, Restored):
+        story = f" {found.story}" if found.story and found.story != found.verdicts[0].story else ""
+        return f"{sentence(found.because)}{story}"
+    if not found.views:
+        return "The check holds already: nothing has to be restored."
+    if found.exit_status:
+        return "Further views were found, but not against somebody who knows how they are chosen."
+    return f"The check holds again with {plural('further view', len(found.views))}."
+
+
+def plain_words(advice: str) -> str:
+    """An advice without the options of the command line.
+
+    >>> plain_words("give it more time (--seconds)"), plain_words("try more views (--views 4)")
+    ('give it more time', 'try more views')
+    """
+    return advice.split(" (--")[0]
+
+
+def public_columns(source: Source, releases: Sequence[str]) -> tuple[str, ...]:
+    """The columns that conditions of further views may be about: those of the views' tables that are not sensitive."""
+    from sqlglot import exp, parse_one
+    from sqlglot.errors import SqlglotError
+
+    from tacit.model.release import View
+
+    found: dict[str, None] = {}
+    for name in releases:
+        view = source.plan.releases[name]
+        try:
+            tables = parse_one(view.query, dialect=source.engine.dialect).find_all(exp.Table) if isinstance(view, View) else ()
+        except SqlglotError:
+            continue
+        for table in {one.name for one in tables} & set(source.plan.tables):
+            entry = source.plan.tables[table]
+            if not source.engine.has(table):
+                source.engine.attach(entry)
+            found |= dict.fromkeys(name for name in source.engine.columns(table) if name not in entry.sensitive)
+    return tuple(found)

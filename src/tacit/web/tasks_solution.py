@@ -1,0 +1,69 @@
+"""Looks at one solution of a generalized table, on the open source: its levels, its checks and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import InputError
+from tacit.jobs import Job
+from tacit.source import Source
+from tacit.web.tasks_generalize import Told, Unsolved, Wanted, heads, told_of, unsolved
+
+if TYPE_CHECKING:
+    from tacit.anonymization.preview import Lens, Line
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A quasi-identifier with its levels, each with an example of a label."""
+
+    column: str
+    labels: tuple[str, ...]
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.labels) - 1
+
+
+def ladders(source: Source, release: str) -> tuple[tuple[Ladder, ...], int]:
+    """The quasi-identifiers of a release with their levels, and how many rows the table has."""
+    from tacit.report.telling import written
+
+    raw, found = source.raw(release), []
+    for column in raw.quasi:
+        often = int(raw.base.rows_by_code(column).argmax())
+        found.append(Ladder(column, tuple(written(level.labels[int(level.codes[often])]) for level in raw.hierarchies[column].levels)))
+    return tuple(found), raw.base.rows
+
+
+def look(source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]) -> Told | Unsolved:
+    """The release at some levels: what the checks say, and what it costs."""
+    from tacit.anonymization.results import NotRepaired
+    from tacit.anonymization.run import solve
+    from tacit.anonymization.task import task_of
+
+    task = task_of(source.plan, release, source, wanted.options(), aware=False, relaxed=False, seconds=None)
+    found = solve(task, Job(), levels)
+    return unsolved(found, wanted) if isinstance(found, NotRepaired) else told_of(found)
+
+
+def lens(source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]) -> tuple[Lens, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The rows of the table through the release at some levels, and the columns of both."""
+    from tacit.anonymization.preview import lens_at
+
+    made = lens_at(source, release, levels, options=wanted.options())
+    return made, heads(made, source)
+
+
+def page(source: Source, through: Lens, offset: int, limit: int) -> list[Line]:
+    """Some rows of the table, beside what the release shows of them."""
+    table = through.raw.table
+    if not source.engine.has(table.name):  # it was closed meanwhile
+        source.engine.attach(table)
+    try:
+        return through.page(source.engine, offset, limit)
+    except KeyError:
+        raise InputError(f"table {table.name} has changed since it was read.", hint="Search again.") from None

@@ -1,0 +1,105 @@
+"""Tasks of a synthetic release: the sizes of its groups, the noise of other terms, and drawing its people in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.jobs import Job
+from tacit.web.reach import load_within
+from tacit.web.targets import enter_folder
+from tacit.web.tasks_answers import Answer
+
+if TYPE_CHECKING:
+    from tacit.report.cards import Grid
+    from tacit.report.charts import Chart
+    from tacit.report.maps import Map
+    from tacit.synthesis.question import Sort
+    from tacit.synthesizing.trying import SizeNoise
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The groups of a synthetic release, by a few of different sizes."""
+
+    sorts: tuple[Sort, ...]
+    groups: int
+    people: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What drawing ended in, in words, tables and pictures; `output` is None where a check does not hold."""
+
+    output: str | None
+    because: str
+    numbers: tuple[tuple[str, str], ...]
+    meaning: str
+    told: tuple[tuple[str, str], ...]
+    answers: tuple[Answer, ...]
+    tables: tuple[tuple[str, Grid], ...]
+    charts: tuple[Chart, ...]
+    maps: tuple[Map, ...]
+    warnings: tuple[str, ...]
+    html: str
+    digest: str
+
+
+def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
+    """How many people the groups of a synthetic release have."""
+    from tacit.assess import Desk
+    from tacit.synthesizing.run import the_release
+    from tacit.synthesizing.trying import some_sorts
+
+    plan = load_within(path, reach)
+    the_release(plan, release)
+    with Desk(plan, job) as desk:
+        planned = desk.synthetic.planned(release)
+        return Sizes(some_sorts(planned.sorts), planned.groups, planned.people, planned.warnings)
+
+
+def tried(text: str, file: str, folder: Path, release: str, terms: Mapping[str, Any], known: Sizes) -> tuple[SizeNoise, ...]:
+    """The noise that other terms of a release would need; a TacitError where no plan can have them."""
+    from tacit.plan.editing import edited, loaded
+    from tacit.synthesis.losses import Epsilon
+    from tacit.synthesis.terms import Terms
+    from tacit.synthesizing.run import the_release
+    from tacit.synthesizing.trying import SetTerms, noise_of
+
+    changed = edited(text, SetTerms(release, terms), file=file, folder=folder)
+    one = the_release(loaded(changed, file=file, folder=folder), release)
+    asked = Terms(Epsilon.read(one.epsilon), one.delta, one.guarantee, one.mechanism, one.accept)
+    return noise_of(asked, known.groups, known.sorts)
+
+
+def draw(job: Job, path: str, reach: str, release: str, name: str, replace_file: bool, restart: bool, digest: str) -> Drawn:
+    """Draw the synthetic people of a release as the plan says, and write them to a file below the plan's folder."""
+    from tacit.definitions.words import spoken
+    from tacit.report import synthesized as told
+    from tacit.report.curves import distance_charts, error_charts, privacy_curve
+    from tacit.synthesizing.run import synthesize, the_release
+
+    plan = load_within(path, reach)
+    one = the_release(plan, release)
+    shown = enter_folder(plan, path, name, replace_file=replace_file)
+    found = synthesize(plan, release, shown, restart=restart, job=job.part(0.0, 0.9))
+    job.step("drawing the pictures", 0.92)
+    group = spoken(one.group)
+    curve = privacy_curve(told.curve_of(found), float(found.terms.epsilon), found.terms.delta, guarantee=found.terms.guarantee)
+    measured = [*distance_charts(found.utility, group), *error_charts(found.utility, group, found.baseline)] if found.utility else []
+    grids = [
+        ("What is still true", told.utility_grid(found, one)), (f"By size of {group}", told.bands_grid(found, one)),
+        ("The largest, one by one", told.largest_grid(found, one)), ("Step by step", told.steps_grid(found)), ("Releasing again", told.budget_grid(found)),
+    ]  # fmt: skip
+    better = told.better_told(found)
+    return Drawn(
+        found.output, found.because, tuple(told.numbers(found, True)), told.meaning(found, one),
+        (("Protected", told.protected(one)), ("Not protected", told.not_protected(one)), ("Noise", told.noise_told(found.noise, found.groups)),
+         *([("Compared", better)] if better else [])),
+        tuple(map(Answer.of, found.verdicts)), tuple((title, grid) for title, grid in grids if grid is not None),
+        (*([curve] if curve else []), *measured), tuple(told.drawn_maps(found, True, group, None)), found.warnings,
+        told.render(found, "owner", one), digest,
+    )  # fmt: skip
