@@ -17,12 +17,11 @@ from tacit.definitions.crowd import crowd
 from tacit.definitions.disclosure import Secrets, Worst, worst
 from tacit.definitions.finding import Case, find
 from tacit.definitions.measures import Positive
-from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts
+from tacit.definitions.microdata import MicrodataDefinition, exposed, group_facts, one_column
 from tacit.definitions.predicates import Protect
 from tacit.definitions.prior import Prior, Rows
 from tacit.definitions.semantic_keys import read_adversaries, read_measures, read_protect
 from tacit.definitions.words import listed
-from tacit.errors import DataError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 from tacit.tables.groups import Groups, Mask
 from tacit.tables.microdata import MicrodataQuestion, Missing
@@ -97,7 +96,7 @@ class Semantic(MicrodataDefinition):
         """The groups in which somebody can learn too much; implications reach across groups."""
         if any(adversary.implications for adversary in self.against):
             return None
-        groups = question.groups(one_column(question, sensitive), self.missing)
+        groups = question.groups(one_column(question, sensitive, self.check_name), self.missing)
         cases = [self._case(question, groups, adversary) for adversary in self.against]
         if any(self._undecidable(case) for case in cases):
             return None
@@ -110,7 +109,7 @@ class Semantic(MicrodataDefinition):
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for the worst belief by every measure and of every kind of adversary."""
-        column = one_column(question, sensitive)
+        column = one_column(question, sensitive, self.check_name)
         verdicts = [
             self._with_implications(question, column, adversary)
             for adversary in self.against
@@ -303,20 +302,3 @@ class Semantic(MicrodataDefinition):
             story=f"{told.attack()} {exposed(facts, 'this check')}",
             **said,
         )
-
-
-def one_column(question: MicrodataQuestion, sensitive: str | None) -> str:
-    """The column to judge, which has values."""
-    column = sensitive or question.sensitive[0]
-    if sensitive is None and len(question.sensitive) > 1:
-        raise DataError(
-            f"table {question.table.name} has {len(question.sensitive)} sensitive columns, "
-            "and a semantic definition is about one.",
-            hint=f"Say which, for example sensitive: {column}",
-        )
-    if not question.base.dictionaries[column]:
-        raise DataError(
-            f"column {column!r} of table {question.table.name} has no values at all.",
-            hint="There is nothing to protect: name another sensitive column.",
-        )
-    return column

@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tacit.definitions.microdata import Learned, MicrodataDefinition, exposed, group_facts
+from tacit.definitions.microdata import (
+    Learned,
+    MicrodataDefinition,
+    exposed,
+    group_facts,
+    one_column,
+)
 from tacit.definitions.words import again, known_facts, name_of, people
-from tacit.errors import DataError
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 from tacit.tables.groups import Groups
@@ -164,7 +169,7 @@ class WorstGroup(MicrodataDefinition):
 
     def failing(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Mask | None:
         """The groups that are beyond some limit."""
-        groups = question.groups(self._column(question, sensitive), self.missing)
+        groups = question.groups(one_column(question, sensitive, self.check_name), self.missing)
         if self.undecidable(question, groups):
             return None
         found = np.zeros(len(groups), dtype=bool)
@@ -174,7 +179,7 @@ class WorstGroup(MicrodataDefinition):
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Measure every group and look at the worst."""
-        groups = question.groups(self._column(question, sensitive), self.missing)
+        groups = question.groups(one_column(question, sensitive, self.check_name), self.missing)
         if self.undecidable(question, groups):
             return self._undecided(question, groups)
         finding = self.look(question, groups)
@@ -189,22 +194,6 @@ class WorstGroup(MicrodataDefinition):
     def undecidable(self, question: MicrodataQuestion, groups: Groups) -> bool:
         """Whether people have several values in a way that cannot be judged."""
         return groups.several and (groups.overlapping or not self.takes_several)
-
-    def _column(self, question: MicrodataQuestion, sensitive: str | None) -> str:
-        """The column to judge, which has values."""
-        column = sensitive or question.sensitive[0]
-        if sensitive is None and len(question.sensitive) > 1:
-            raise DataError(
-                f"table {question.table.name} has {len(question.sensitive)} sensitive columns, "
-                f"and {self.check_name} judges one.",
-                hint=f"Say which, for example sensitive: {column}",
-            )
-        if not question.base.dictionaries[column]:
-            raise DataError(
-                f"column {column!r} of table {question.table.name} has no values at all.",
-                hint="There is nothing to protect: name another sensitive column.",
-            )
-        return column
 
     def _said(self, finding: Finding) -> dict[str, Any]:
         said = self.said_of_values(
