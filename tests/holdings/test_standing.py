@@ -22,6 +22,7 @@ from tacit.holdings.recording import record, withdraw
 from tacit.holdings.standing import Standings, standings
 from tacit.jobs import Cancelled, Job
 from tacit.plan.load import load_plan
+from thorough import THOROUGH
 
 Out = Sequence[tuple[str, Sequence[str]]]
 Stand = Callable[[Mapping[str, Any], Out], Standings]
@@ -111,7 +112,7 @@ def of_queries(number: int, stand: Stand) -> Counter[str]:
 
 
 @pytest.mark.parametrize("case", [of_views, of_queries])
-@pytest.mark.parametrize("many", [40, pytest.param(2500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [20, pytest.param(60 * THOROUGH, marks=pytest.mark.slow)])
 def test_every_holder_is_judged_with_all_that_it_has(case: Callable[[int, Stand], Counter[str]], many: int, stand: Stand) -> None:
     seen: Counter[str] = Counter()
     for number in range(many):

@@ -139,6 +139,13 @@ def test_a_plan_that_cannot_be_used_stops_the_start(tmp_path: Path, text: str, e
         serve(plan, port=0, workbench=False)
 
 
+def test_roles_that_contradict_themselves_stop_the_start_also_with_pages(tmp_path: Path) -> None:
+    pytest.importorskip("nicegui")
+    plan = write_plan(tmp_path, PLAN.replace("deny: [cancer]", "deny: [cancer], allow: [stays]"))
+    with pytest.raises(PlanError, match="is allowed stays, which discloses cancer"):
+        serve(plan, port=0, workbench=True)
+
+
 def test_without_users_there_is_nobody_to_answer(tmp_path: Path) -> None:
     with pytest.raises(TacitError):
         serve(write_plan(tmp_path), port=0, workbench=False)

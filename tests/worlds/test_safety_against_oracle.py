@@ -15,6 +15,7 @@ from safety_asking import (
 )
 from tacit.definitions import view_safety
 from tacit.model.verdict import Verdict
+from thorough import THOROUGH
 
 COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
 
@@ -23,7 +24,7 @@ COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
 def test_verdicts_and_counts_are_those_of_brute_force(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)  # worlds decide; rewritings are tried below
     tried = 0
-    for case, truth in cases([kind], count=1300):
+    for case, truth in cases([kind], count=500 * THOROUGH):
         found = judged_directly(case)
         if found is None:
             continue
@@ -36,7 +37,7 @@ def test_verdicts_and_counts_are_those_of_brute_force(kind: Kind, monkeypatch: p
                 numbers = (truth.worlds_before, truth.worlds_after, truth.secrets_before, truth.secrets_after)
                 assert tuple(verdict.measured[name] for name in COUNTS) == numbers, case
         assert_replays(case, g, e)
-    assert tried >= 900
+    assert tried >= 340 * THOROUGH
 
 
 def assert_replays(case: Case, g: Verdict, e: Verdict) -> None:

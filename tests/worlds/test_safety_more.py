@@ -19,6 +19,7 @@ from safety_asking import (
     status,
 )
 from tacit.definitions import view_safety
+from thorough import THOROUGH
 
 COUNTS = ("worlds_before", "worlds_after", "secrets_before", "secrets_after")
 
@@ -36,7 +37,7 @@ def test_rewritings_do_not_change_the_verdicts(tmp_path: Path) -> None:
 def test_on_every_database_over_the_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)
     tried = 0
-    for case, _ in cases(count=700):
+    for case, _ in cases(count=300 * THOROUGH):
         found = judged(case, tmp_path, over="domain")
         if found is None:
             continue
@@ -47,13 +48,13 @@ def test_on_every_database_over_the_domains(tmp_path: Path, monkeypatch: pytest.
             one, two = instance_of(g.witness.facts["instance"]), instance_of(g.witness.facts["world"])
             assert is_lawful(case, one) and is_lawful(case, two) and look_alike(case, one, two), case
             assert differs(case, one, two) and answer(case.secret, one) != answer(case.secret, two), case
-    assert tried >= 500
+    assert tried >= 200 * THOROUGH
 
 
 def test_columns_without_a_domain(tmp_path: Path) -> None:
     """What holds with open columns holds over larger domains; what is breached has a world that shows it."""
     found: dict[tuple[str, str], int] = {}
-    for case, _ in cases([Kind(tuples=6, relations=2, constraints=1), Kind(tuples=5, relations=2, constraints=0)], count=300):
+    for case, _ in cases([Kind(tuples=6, relations=2, constraints=1), Kind(tuples=5, relations=2, constraints=0)], count=120 * THOROUGH):
         verdicts = judged(case, tmp_path, domains=False)
         if verdicts is None:
             continue
@@ -69,7 +70,7 @@ def test_columns_without_a_domain(tmp_path: Path) -> None:
             truth = larger.judge()
             assert g.status != "holds" or truth.gsafe, (case, g)
             assert e.status != "holds" or truth.esafe, (case, e)
-    assert all(found.get((check, word), 0) >= 3 for check in ("g-safety", "e-safety") for word in ("holds", "breached", "undecided")), found
+    assert all(found.get((check, word), 0) >= THOROUGH for check in ("g-safety", "e-safety") for word in ("holds", "breached", "undecided")), found
 
 
 def wider(case: Case, more: int, most: int = 15) -> Case | None:
@@ -90,7 +91,7 @@ def test_what_changes_nothing_changes_no_verdict(tmp_path: Path, monkeypatch: py
     """Publishing twice, adding what follows, renaming, reordering, an irrelevant table."""
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)
     tried = 0
-    for number, (case, truth) in enumerate(cases(count=90)):
+    for number, (case, truth) in enumerate(cases(count=30 * THOROUGH)):
         for variant in variants(case, number):
             found = judged(variant.case, tmp_path)
             if found is None:
@@ -100,7 +101,7 @@ def test_what_changes_nothing_changes_no_verdict(tmp_path: Path, monkeypatch: py
             assert (g.status, e.status) == (status(truth.gsafe), status(truth.esafe)), (variant.name, case)
             if "worlds_before" in g.measured:
                 assert g.measured["worlds_before"] == truth.worlds_before * variant.factor, (variant.name, case)
-    assert tried >= 500
+    assert tried >= 160 * THOROUGH
 
 
 def test_a_second_question_about_the_same_views_does_not_ground_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

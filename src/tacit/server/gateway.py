@@ -25,7 +25,7 @@ from tacit.server.deciding import Decision
 from tacit.server.formats import JsonEncoder
 from tacit.server.metrics import Metrics
 from tacit.server.options import AUDIT, Options
-from tacit.server.policy import Policy, policy_of
+from tacit.server.policy import ContradictoryRole, Policy, policy_of
 from tacit.server.refusals import Refusal, busy
 from tacit.server.running import Places, check_powers
 from tacit.server.watching import Watch
@@ -103,14 +103,15 @@ class Gateway:
     async def start(self, *, patient: bool = False) -> None:
         """Read the plan and start to answer, unless that is done; a TacitError where the plan cannot be used.
 
-        `patient`: a plan that cannot be used yet is waited for, and nothing is answered until it can.
+        `patient`: a plan that cannot be used yet is waited for, and nothing is answered until it can. Only roles that
+        contradict themselves stop the start all the same: the owner believes that something is denied which is not.
         """
         if self._watching is not None:
             return
         try:
             self._now = await self._in_force(await asyncio.to_thread(self.load))
         except TacitError as error:
-            if not patient:
+            if not patient or any(isinstance(one, ContradictoryRole) for one in error):
                 raise
             self._said = str(error)
             self.tell(f"No query is answered yet: {' '.join(str(one).partition(chr(10))[0] for one in error)}")

@@ -228,6 +228,10 @@ class Texts:
         return f"SELECT * FROM {shapes.table_of(name).sql(dialect=self.dialect)}" if name in self.relations else None
 
 
+class ContradictoryRole(PlanError):
+    """A role is allowed what it is denied. Nobody should serve that, not even while it is being mended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """An allowed view that says something about what the same role is denied, or may; `at` is its place under `allow`."""
@@ -250,11 +254,11 @@ class Contradiction:
         """What the view does to the secret."""
         return f"{'discloses' if self.verdict.status == 'breached' else 'may disclose'} {self.secret}"
 
-    def error(self, plan: Plan) -> PlanError:
+    def error(self, plan: Plan) -> ContradictoryRole:
         """The contradiction as an error at its place in the plan."""
         hint = f"Deny wins, so nobody could ask it: take {self.view} from allow, or change the view."
         mark = plan.mark("roles", self.role, "allow", self.at)
-        return PlanError(f"role {self.role} is allowed {self.view}, which {self.said}: {self.why}", hint=hint, mark=mark)
+        return ContradictoryRole(f"role {self.role} is allowed {self.view}, which {self.said}: {self.why}", hint=hint, mark=mark)
 
 
 def contradictions(policy: Policy) -> Iterator[Contradiction]:
