@@ -77,6 +77,13 @@ def error(page: Page, served: Served) -> None:
     scroll(page, "[aria-labelledby=text-title]")
 
 
+def synthetic_form(page: Page, served: Served) -> None:
+    start(page, served)
+    page.get_by_role("button", name="Change homes").click()
+    page.get_by_test_id("synthetic-words").wait_for()
+    scroll(page, "[aria-labelledby=synthetic-title]")
+
+
 def beliefs(page: Page, served: Served) -> None:
     shows("release/april", after_check=True)(page, served)
     page.get_by_test_id("people").get_by_role("button", name="Tom").first.click()
@@ -124,6 +131,7 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "start": ("census", start),
     "hierarchies": ("census", hierarchies),
     "error": ("demo", error),
+    "synthetic-form": ("synthetic", synthetic_form),
     "overview": ("demo", shows("overview", after_check=True)),
     "release": ("demo", shows("release/april", after_check=True)),
     "beliefs": ("demo", beliefs),

@@ -17,7 +17,7 @@ pytest.importorskip("nicegui")
 from tacit.errors import DataError, EngineError, InputError, TacitError
 from tacit.jobs import Cancelled, Job
 from tacit.model.schema import RangeHierarchy
-from tacit.plan.editing import AddCheck, AddRole, SetCheck, SetHierarchy, SetRole
+from tacit.plan.editing import AddCheck, AddRelease, AddRole, SetCheck, SetHierarchy, SetRole
 from tacit.plan.load import load_plan
 from tacit.starter.previews import file_height
 from tacit.starter.profile import profile_data
@@ -289,8 +289,10 @@ def test_every_check_that_is_offered_can_be_added(tmp_path: Path, profile: Any) 
     draft = drafts.begin(book, profile)
     draft.wish(view_wish("zips", "SELECT zip\n  FROM people"), view_wish("ages", "SELECT age FROM people"), secret_wish("flu", "SELECT name FROM people WHERE condition = 'flu'"))
     assert draft.views() == {"zips": "SELECT zip\n  FROM people", "ages": "SELECT age FROM people"}
+    draft.wish(AddRelease("made-up", {"table": "people", "synthetic": {"group": "age", "value": "zip", "epsilon": 1, "delta": 0}}))
+    assert list(draft.synthetic("people")) == ["made-up"] and not draft.synthetic("others") and "made-up" not in draft.releases("people")
     for offer in OFFERED.values():
-        draft.wish(offer.wish(["zips", "ages"] if offer.of_views else ["raw"], "flu"))
+        draft.wish(offer.wish({"copies": ["raw"], "views": ["zips", "ages"], "synthetic": ["made-up"]}[offer.of], "flu"))
         assert drafts.problems(draft.text, book, bench) is None, offer
     with pytest.raises(InputError, match="not said"):
         OFFERED["perfect"].wish(["zips"], "")

@@ -280,6 +280,39 @@ class SetRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSynthetic:
+    """The keys of a synthetic release: these and no others. What is said already stays as it is written."""
+
+    name: str
+    keys: Mapping[str, Any]
+
+    def applied(self, text: str) -> str:
+        """The text with those keys.
+
+        >>> from decimal import Decimal
+        >>> text = "releases:\\n  map: {table: jobs, synthetic: {group: to, value: from, accept: 4, epsilon: 1, delta: 1e-5}}  # mine\\n"
+        >>> print(SetSynthetic("map", {"group": "to", "value": "from", "epsilon": 2, "delta": Decimal("1e-5")}).applied(text).splitlines()[1])
+          map: {table: jobs, synthetic: {group: to, value: from, epsilon: 2, delta: 1e-5}}  # mine
+        """
+        section_of(text, "releases", self.name)
+        return with_keys(text, ("releases", self.name, "synthetic"), self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class SetDomain:
+    """The values that a column can have, in the order of the list."""
+
+    table: str
+    column: str
+    values: tuple[Any, ...]
+
+    def applied(self, text: str) -> str:
+        """The text with that list."""
+        section_of(text, "tables", self.table)
+        return splicing.put(text, ("tables", self.table, "domains", self.column), list(self.values), after=ORDER)
+
+
+@dataclass(frozen=True, slots=True)
 class SetLevels:
     """How coarse a release is: a level for each column. Columns that are not named are as they are."""
 
@@ -431,6 +464,22 @@ def section_of(text: str, section: str, name: str) -> dict[Any, Any]:
         raise InputError(f"the plan has no {section.removesuffix('s')} {name!r}.", hint="Load the page again.")
     entry = entries[name]
     return entry if isinstance(entry, dict) else {}
+
+
+def with_keys(text: str, path: tuple[str | int, ...], keys: Mapping[str, Any]) -> str:
+    """A mapping with these keys and no others; a mapping in it that was one before is changed key by key too, so that its comments stay."""
+    now: Any = values_of(text)
+    for step in path:
+        now = now.get(step) if isinstance(now, dict) else None
+    if not isinstance(now, dict) or not now or not all(isinstance(key, str) for key in (*now, *keys)):
+        return splicing.put(text, path, dict(keys))
+    for key, value in keys.items():
+        inner = (*path, key)
+        text = with_keys(text, inner, value) if isinstance(value, Mapping) else splicing.put(text, inner, value)
+    for key in now:
+        if key not in keys:
+            text = splicing.drop(text, (*path, key))
+    return text
 
 
 def refuse_taken(text: str, section: str, name: str, what: str) -> None:

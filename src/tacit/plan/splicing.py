@@ -206,6 +206,32 @@ def find(root: Node, path: KeyPath) -> Node | None:
     return found[-1][1] if len(found) > len(path) else None
 
 
+def path_at(text: str, line: int, column: int) -> KeyPath:
+    """The path of what stands at a place of the text, as far in as it leads; lines and columns count from 1.
+
+    >>> path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 5), path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 18)
+    (('b', 'c'), ('b', 'd', 1))
+    """
+    starts = [0, *(end.end() for end in LINE_END.finditer(text))]
+    at = starts[min(line, len(starts)) - 1] + column - 1
+    path: list[str | int] = []
+    node: Node | None = read(text)
+    while node is not None:
+        inside = next(((step, one) for step, start, end, one in parts(node) if start <= at < end), None)
+        if inside is not None:
+            path.append(inside[0])
+        node = inside[1] if inside else None
+    return tuple(path)
+
+
+def parts(node: Node) -> Iterator[tuple[str | int, int, int, Node]]:
+    """The parts of a list or mapping: the step that leads there, where it begins with its key and where it ends, and what it is."""
+    if node.kind == "list":
+        yield from ((at, one.start, one.end, one) for at, one in enumerate(node.value))
+    elif node.kind == "mapping":
+        yield from ((key.value, key.start, max(key.end, one.end), one) for key, one in node.value if key.kind == "scalar")
+
+
 # Lines
 
 

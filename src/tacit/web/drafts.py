@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.declared_distances import parts_of
 from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
+from tacit.model.release import Synthetic
 from tacit.plan.editing import Wish, rewritten, values_of
 from tacit.plan.tables import ROLES
 from tacit.starter.looking import table_name
@@ -90,6 +91,12 @@ class Draft:
         entries = self.values().get("releases")
         found = entries.items() if isinstance(entries, dict) else ()
         return {str(name): str(one["query"]) for name, one in found if isinstance(one, dict) and "query" in one}
+
+    def synthetic(self, table: str | None = None) -> dict[str, dict[Any, Any]]:
+        """The releases of made-up people, of one table or of all, as they are written."""
+        entries = self.values().get("releases")
+        found = entries.items() if isinstance(entries, dict) else ()
+        return {str(name): one for name, one in found if isinstance(one, dict) and isinstance(one.get("synthetic"), dict) and table in (None, one.get("table"))}
 
     def releases(self, table: str) -> dict[str, dict[Any, Any]]:
         """The copies of a table that are to be released."""
@@ -207,7 +214,18 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
                     if one not in known:
                         mark = plan.mark("tables", name, key, column if key == "hierarchies" else at)
                         found.append(PlanError(f"table {name!r} has no column {one!r}.", hint=did_you_mean(one, known), mark=mark))
+    found += (error for release in plan.releases.values() if isinstance(release, Synthetic) for error in strange_columns(draft, plan, release))
     return Problems(found) if found else None
+
+
+def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[TacitError]:
+    """The columns of a synthetic release that its table does not have."""
+    profile, table = draft.profiles.get(release.table), plan.tables[release.table]
+    known = [one.name for one in profile.look.columns] if profile and profile.look.file == table.file else None
+    for key in ("group", "value", "count"):
+        column = getattr(release, key)
+        if known is not None and column is not None and column not in known:
+            yield PlanError(f"table {release.table!r} has no column {column!r}.", hint=did_you_mean(column, known), mark=plan.mark("releases", release.name, "synthetic", key))
 
 
 def save(draft: Draft, book: Book) -> None:

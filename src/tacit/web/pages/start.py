@@ -22,6 +22,7 @@ from tacit.web.pages.start_columns import Columns
 from tacit.web.pages.start_fields import choice, entry, html
 from tacit.web.pages.start_hierarchies import Hierarchies
 from tacit.web.pages.start_latest import Latest
+from tacit.web.pages.start_synthetic import SyntheticReleases
 from tacit.web.pages.start_text import Text
 from tacit.web.pages.start_views import Views
 from tacit.web.parts.notices import notice, show_error
@@ -286,6 +287,7 @@ class Desk:
                 Columns(self.visit, self.draft, profile, self.table, self._wish, self._look_again),
                 Hierarchies(self.visit, self.draft, profile, self.table, self._wish),
                 Views(self.visit, self.draft, self._wish),
+                SyntheticReleases(self.visit, self.draft, self.table, self._wish),
                 Checks(self.draft, self.table, self._wish),
             ]
             for part in self._parts:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nicegui import ui
 
@@ -15,7 +16,7 @@ from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
 from tacit.plan.editing import AddCheck, AddRelease, RemoveCheck, SetCheck
 from tacit.plan.values import is_short_number
-from tacit.web.pages.start_fields import choice, entry, html, ticks
+from tacit.web.pages.start_fields import choice, entry, html, ticks, word
 from tacit.web.parts.notices import show_error
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 class Offer:
     """A check that can be added here: its parameters with values to begin with, and the words for it.
 
-    It is asked of a copy of the table or of views (of `several` together), and some are about a secret.
+    It is asked `of` a copy of the table, of views or of synthetic data (of `several` together), and some are about a secret.
     """
 
     kind: str
     parameters: Mapping[str, Any]
     words: str
-    of_views: bool = False
+    of: Literal["copies", "views", "synthetic"] = "copies"
     several: bool = False
     about_secret: bool = False
 
@@ -42,7 +43,7 @@ class Offer:
         {'releases': ['men', 'older'], 'gamma': Fraction(1, 2)}
         """
         if not releases or (self.about_secret and not secret):
-            raise InputError("it is not said what the check is about.", hint="Choose a view." if secret or not self.about_secret else "Choose a secret.")
+            raise InputError("it is not said what the check is about.", hint="Choose a release." if secret or not self.about_secret else "Choose a secret.")
         what: dict[str, Any] = {"secret": secret} if self.about_secret else {}
         asked = {"releases": list(releases)} if self.several else {"release": releases[0]}
         return AddCheck(self.kind, {**what, **asked, **self.parameters})
@@ -54,22 +55,29 @@ OFFERED = {
     "entropy": Offer("l-diversity", {"kind": "entropy", "l": 2}, "entropy l-diversity: and none of them too frequent"),
     "recursive": Offer("l-diversity", {"kind": "recursive", "c": 3, "l": 2}, "recursive (c, l)-diversity: the most frequent value is not too frequent"),
     "closeness": Offer("t-closeness", {"t": Fraction(1, 5)}, "t-closeness: no group differs much from all rows"),
-    "perfect": Offer("perfect-privacy", {}, "perfect privacy: a view tells nothing at all about a secret", of_views=True, about_secret=True),
-    "gamma": Offer("gamma-privacy", {"gamma": Fraction(1, 2)}, "gamma-privacy: views together make nobody's value likelier than gamma", of_views=True, several=True),
-    "sind": Offer("k-sind", {"k": 2}, "k-SIND: after views together everybody is like k - 1 others", of_views=True, several=True),
-    "guess": Offer("g-safety", {}, "g-safety: a view rules out no answer to a secret and proves none", of_views=True, about_secret=True),
-    "evidence": Offer("e-safety", {}, "e-safety: a view makes no answer to a secret likelier", of_views=True, about_secret=True),
+    "perfect": Offer("perfect-privacy", {}, "perfect privacy: a view tells nothing at all about a secret", of="views", about_secret=True),
+    "gamma": Offer("gamma-privacy", {"gamma": Fraction(1, 2)}, "gamma-privacy: views together make nobody's value likelier than gamma", of="views", several=True),
+    "sind": Offer("k-sind", {"k": 2}, "k-SIND: after views together everybody is like k - 1 others", of="views", several=True),
+    "guess": Offer("g-safety", {}, "g-safety: a view rules out no answer to a secret and proves none", of="views", about_secret=True),
+    "evidence": Offer("e-safety", {}, "e-safety: a view makes no answer to a secret likelier", of="views", about_secret=True),
+    "dp": Offer("differential-privacy", {}, "differential privacy: one person's value changes synthetic data by little", of="synthetic"),
+    "pdp": Offer("probabilistic-dp", {}, "probabilistic differential privacy: the same, but for rare outputs", of="synthetic"),
+    "dp-all": Offer("differential-privacy", {"epsilon": 2, "delta": Fraction(1, 100_000)}, "differential privacy of several together: what they spend in all", of="synthetic", several=True),
+    "pdp-all": Offer("probabilistic-dp", {"epsilon": 2, "delta": Fraction(1, 100_000)}, "probabilistic differential privacy of several together", of="synthetic", several=True),
 }
+LOGARITHM = re.compile(r"ln\([0-9./]{1,40}\)")
 THRESHOLDS = ("k", "l", "c", "t", "e", "m", "v", "alpha", "epsilon", "delta", "rho1", "rho2", "gamma", "at-most")
 
 
-def read_number(text: str) -> int | Fraction:
-    """A threshold as somebody writes it.
+def read_number(text: str) -> int | Fraction | str:
+    """A threshold as somebody writes it; a logarithm, as an epsilon can be, stays a text.
 
-    >>> read_number("4"), read_number("2.8"), read_number("1/3")
-    (4, Fraction(14, 5), Fraction(1, 3))
+    >>> read_number("4"), read_number("2.8"), read_number("1/3"), read_number("ln(50)")
+    (4, Fraction(14, 5), Fraction(1, 3), 'ln(50)')
     """
     written = text.strip().replace(",", ".")
+    if LOGARITHM.fullmatch(written):
+        return written
     try:
         found = exact(written) if is_short_number(written) else None
     except (ValueError, ArithmeticError):
@@ -102,7 +110,7 @@ class Checks:
     async def sync(self) -> None:
         """Show what the text says now."""
         checks, releases = self.draft.values().get("checks"), list(self.draft.releases(self.table))
-        now = repr((checks, releases, list(self.draft.views()), self.draft.names("secrets")))
+        now = repr((checks, releases, list(self.draft.views()), list(self.draft.synthetic(self.table)), self.draft.names("secrets")))
         if now == self._shown:
             return
         self._shown = now
@@ -132,7 +140,7 @@ class Checks:
             for name in THRESHOLDS:
                 if isinstance(keys.get(name), int | Decimal | str) and not isinstance(keys.get(name), bool):
                     html("span", f"{name} =").classes("label")
-                    entry(str(keys[name]), f"{name} of check {at + 1}, {kind}", partial(self._enter, at, name), testid=f"check-{at}-{name}", size=5, inputmode="decimal")
+                    entry(word(keys[name]), f"{name} of check {at + 1}, {kind}", partial(self._enter, at, name), testid=f"check-{at}-{name}", size=5, inputmode="decimal")
             remove = ui.button("Remove", on_click=lambda: self.wish(RemoveCheck(at))).props("flat dense no-caps")
             remove.props["aria-label"] = f"Remove check {at + 1}: {kind} of {of}"
 
@@ -143,17 +151,18 @@ class Checks:
             self._fail(error)
 
     def _adding(self, releases: list[str]) -> None:
-        views, secrets = list(self.draft.views()), self.draft.names("secrets")
+        known = {"copies": releases, "views": list(self.draft.views()), "synthetic": list(self.draft.synthetic(self.table))}
+        secrets = self.draft.names("secrets")
         if not releases:
             ui.label("There is no copy of the table to be released yet.").classes("muted")
             ui.button("Add a release", on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table}))).props("outline no-caps")
-        offered = {key: one.words for key, one in OFFERED.items() if (views if one.of_views else releases) and (secrets or not one.about_secret)}
+        offered = {key: one.words for key, one in OFFERED.items() if known[one.of] and (secrets or not one.about_secret)}
         if not offered:
             return
         self._kind = self._kind if self._kind in offered else next(iter(offered))
         offer = OFFERED[self._kind]
         choice(offered, self._kind, "Check to add", self._chose_kind, testid="add-kind")
-        self._ask_of(views if offer.of_views else releases, several=offer.several)
+        self._ask_of(known[offer.of], several=offer.several)
         if offer.about_secret:
             self._secret = self._secret if self._secret in secrets else secrets[0]
             html("span", "about").classes("label")
@@ -161,7 +170,7 @@ class Checks:
         ui.button("Add this check", on_click=self._added).props('outline no-caps data-testid="add-check"')
 
     def _ask_of(self, names: list[str], *, several: bool) -> None:
-        """Which release, or which views together."""
+        """Which release, or which ones together."""
         if several:
             self._together = [one for one in self._together if one in names] or list(names)
             ticks(names, self._together, "of", self._tick, testid="add-together")

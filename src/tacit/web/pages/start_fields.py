@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from html import escape
 from typing import Any
@@ -80,6 +81,22 @@ def ticks(names: Iterable[str], ticked: Collection[str], label: str, changed: Ca
                 box.on("change", lambda event, name=name: changed(name, bool(event.args)), js_handler="(event) => emit(event.target.checked)")
                 html("span", name)
     return made
+
+
+def word(value: Any) -> str:
+    """A value as somebody writes it into a field.
+
+    >>> from decimal import Decimal
+    >>> word(None), word(Decimal("0.00001")), word(Decimal("2.50")), word("ln(50)")
+    ('', '1e-5', '2.50', 'ln(50)')
+    """
+    if value is None:
+        return ""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    small = re.fullmatch(r"0\.0{3,}([1-9])", text) or re.fullmatch(r"(\d)E-(\d+)", text)
+    if small is None:
+        return text
+    return f"{small[1]}e-{small[2]}" if small.lastindex == 2 else f"{small[1]}e-{len(text) - 2}"
 
 
 def set_value(field: ui.element, value: str) -> None:
