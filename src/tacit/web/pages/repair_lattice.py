@@ -30,7 +30,7 @@ from tacit.web.pages.repair_picks import Picks
 from tacit.web.pages.repair_rows import Beside
 from tacit.web.pages.repair_scatter import Scatter, choice_told
 from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import last_work, show_stopped
+from tacit.web.pages.repair_work import follow, last_work, show_stopped
 from tacit.web.pages.repair_write import Writing
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.working import show_work
@@ -310,20 +310,7 @@ class Repairing:
         self._follow_explore(work)
 
     def _follow_explore(self, work: Work) -> None:
-        self.exploring.clear()
-
-        def ended(work: Work) -> None:
-            if work.state == "done":
-                self.exploring.clear()
-                with self.exploring:
-                    show_explored(self.visit, work.result)
-            elif work.state == "cancelled":
-                self.exploring.clear()
-                with self.exploring:
-                    show_stopped(work, "Ask again", self._explore)
-
-        with self.exploring:
-            show_work(work, then=ended)
+        follow(work, self.exploring, lambda found: show_explored(self.visit, found), "Ask again", self._explore)
 
     # -- one solution -------------------------------------------------------------------------------------
 

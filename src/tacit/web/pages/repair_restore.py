@@ -17,12 +17,11 @@ from tacit.web import tasks_restore as tasks
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
 from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import last_work, show_stopped
+from tacit.web.pages.repair_work import follow, last_work
 from tacit.web.pages.repair_write import change_plan, safe
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.pictures import picture
 from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
 from tacit.web.tasks_restore import Restoring
 from tacit.web.work import Work
 
@@ -115,21 +114,12 @@ class Views:
         self._follow(work)
 
     def _follow(self, work: Work) -> None:
-        self.working.clear()
         self.found.clear()
+        follow(work, self.working, self._ended, "Search again", self._search)
 
-        def ended(work: Work) -> None:
-            if work.state == "done":
-                self.working.clear()
-                with self.found:
-                    self._result(work.result)
-            elif work.state == "cancelled":
-                self.working.clear()
-                with self.working:
-                    show_stopped(work, "Search again", self._search)
-
-        with self.working:
-            show_work(work, then=ended)
+    def _ended(self, found: Restoring) -> None:
+        with self.found:
+            self._result(found)
 
     def _result(self, found: Restoring) -> None:
         fresh = found.digest == self.visit.book.digest()

@@ -23,7 +23,7 @@ from tacit.web import tasks_synthesize as tasks
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_answers import heading, plain_table, show_answers, show_numbers
 from tacit.web.pages.repair_slider import Slider
-from tacit.web.pages.repair_work import last_work, record_button, show_stopped
+from tacit.web.pages.repair_work import follow, last_work, record_button
 from tacit.web.pages.repair_write import FileName, change_plan, safe
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.pictures import picture
@@ -212,20 +212,7 @@ class Synthesizing:
             file.button("Draw and write", "draw", draw)
 
     def _follow(self, work: Work) -> None:
-        self.done.clear()
-
-        def ended(work: Work) -> None:
-            if work.state == "done":
-                self.done.clear()
-                with self.done:
-                    self._drawn(work.result)
-            elif work.state == "cancelled":
-                self.done.clear()
-                with self.done:
-                    show_stopped(work, "Press Draw and write to go on.")
-
-        with self.done:
-            show_work(work, then=ended)
+        follow(work, self.done, self._drawn, "Press Draw and write to go on.")
 
     def _drawn(self, found: Drawn) -> None:
         with ui.element("section").classes("card holds" if found.output else "card breached").props('data-testid="drawn"'):

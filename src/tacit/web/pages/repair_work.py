@@ -1,4 +1,4 @@
-"""Work of the page Repair: which of it is shown when the page is opened again, what stands there when it was stopped; and the way to the ledger."""
+"""Work of the page Repair: which of it is shown when the page is opened again, how it is followed, what stands there when it was stopped; and the way to the ledger."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from nicegui import ui
 
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_slider import named
+from tacit.web.parts.working import show_work
 from tacit.web.work import Work, Works
 
 TO_RECORD = "to record"  # left with the book, for the page of the ledger
@@ -17,6 +18,21 @@ TO_RECORD = "to record"  # left with the book, for the page of the ledger
 def last_work(works: Works, kind: str, key: str) -> Work | None:
     """The newest work about something that nobody has stopped: what was stopped is shown only where that was seen."""
     return next((one for one in works.all() if (one.kind, one.key) == (kind, key) and one.state != "cancelled"), None)
+
+
+def follow(work: Work, room: ui.element, show: Callable[[Any], None], again: str, start: Callable[[], Any] | None = None) -> None:
+    """Show work in a part of the page: how far it is, then what it found, or how it is started again where it was stopped."""
+    room.clear()
+
+    def ended(work: Work) -> None:
+        if work.state not in ("done", "cancelled"):
+            return
+        room.clear()
+        with room:
+            show(work.result) if work.state == "done" else show_stopped(work, again, start)
+
+    with room:
+        show_work(work, then=ended)
 
 
 def show_stopped(work: Work, again: str, start: Callable[[], Any] | None = None) -> None:

@@ -17,11 +17,10 @@ from tacit.plan.plan import Plan
 from tacit.web import tasks_generalize as tasks
 from tacit.web.bench import Book, Visit
 from tacit.web.pages.repair_answers import heading, show_answers
-from tacit.web.pages.repair_work import last_work, record_button, show_stopped
+from tacit.web.pages.repair_work import follow, last_work, record_button
 from tacit.web.parts.labels import aria
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.saving import save_button
-from tacit.web.parts.working import show_work
 from tacit.web.targets import refuse_owned, target
 from tacit.web.tasks_generalize import Solved, Told, Unsolved, Written
 from tacit.web.work import Work
@@ -137,20 +136,10 @@ class Writing:
             file.button("Write it", "write", write)
 
     def _follow(self, work: Work) -> None:
-        self.done.clear()
+        follow(work, self.done, self._ended, "Press Write it to begin again.")
 
-        def ended(work: Work) -> None:
-            if work.state == "done":
-                self.done.clear()
-                with self.done:
-                    self._unwritten(work.result) if isinstance(work.result, Unsolved) else self._written(work.result)
-            elif work.state == "cancelled":
-                self.done.clear()
-                with self.done:
-                    show_stopped(work, "Press Write it to begin again.")
-
-        with self.done:
-            show_work(work, then=ended)
+    def _ended(self, found: Written | Unsolved) -> None:
+        self._unwritten(found) if isinstance(found, Unsolved) else self._written(found)
 
     def _unwritten(self, found: Unsolved) -> None:
         with ui.element("section").classes("card breached"):
