@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).parent.parent
-
-
-def measured(*arguments: str) -> Any:
-    """What a benchmark module printed."""
-    command = [sys.executable, "-m", *arguments]
-    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+from benchmarks.meter import ROOT, measured
 
 
 def cpu_seconds(*arguments: str) -> float:

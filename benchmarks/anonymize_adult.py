@@ -6,7 +6,6 @@ import json
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -14,24 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.data import ADULT_QUASI, adult_folder
+from benchmarks.meter import cpu
 
-REPEATS = 5
 PEER_REPEATS = 3  # of a peer and of ours beside it
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "five": ("k-anonymity", {"k": 5}),
     "entropy": ("l-diversity", {"kind": "entropy", "l": 4}),
     "recursive": ("l-diversity", {"kind": "recursive", "c": 3, "l": 4}),
 }
-
-
-def cpu(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """The least CPU time of a few runs in this process, and the last answer."""
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        answer = work()
-        times.append(time.process_time() - begun)
-    return min(times), answer
 
 
 def raw_question(folder: Path, table: str) -> Any:

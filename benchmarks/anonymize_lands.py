@@ -7,8 +7,9 @@ import resource
 import sys
 from typing import Any
 
-from benchmarks.anonymize_adult import command, cpu, raw_question, searched
+from benchmarks.anonymize_adult import command, raw_question, searched
 from benchmarks.data import lands_end
+from benchmarks.meter import cpu
 
 
 def search_alone(kind: str) -> dict[str, Any]:

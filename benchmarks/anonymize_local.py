@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.anonymize_adult import cpu, raw_question
+from benchmarks.anonymize_adult import raw_question
 from benchmarks.data import people
+from benchmarks.meter import cpu
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 

@@ -1,9 +1,10 @@
-"""Growth: a picture of measured times against sizes, both axes logarithmic, a line per kind."""
+"""Growth: measured times against sizes, both axes logarithmic: how steep the line of each kind is, and a picture of all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 
@@ -16,6 +17,15 @@ class Axis:
     ends: tuple[float, float]
     values: tuple[float, ...]
     format: str = "~g"
+
+
+def exponents(rows: Sequence[Mapping[str, Any]], size: str) -> dict[str, float]:
+    """How steep the line of each kind is from its smallest to its largest `size`, which is a field of the rows."""
+    found = {}
+    for name in dict.fromkeys(row["name"] for row in rows):
+        mine = [row for row in rows if row["name"] == name]
+        found[name] = log(mine[-1]["seconds"] / mine[0]["seconds"]) / log(mine[-1][size] / mine[0][size])
+    return found
 
 
 def chart(

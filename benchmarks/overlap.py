@@ -12,24 +12,21 @@ import itertools
 import json
 import random
 import resource
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.growth import Axis, chart
+from benchmarks.growth import Axis, chart, exponents
+from benchmarks.meter import measured, require
 from tacit.overlap.counting import Beliefs, beliefs
 from tacit.overlap.setting import Overlap, merged, overlap_of
-
-ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +101,6 @@ def how(found: Beliefs) -> str:
 def growth() -> list[dict[str, Any]]:
     """Every chain at every size."""
     return [alone("one", name, str(people)) for name, chain in CHAINS.items() for people in chain.sizes]
-
-
-def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """How steep the line from the smallest to the largest size is when both axes are logarithmic."""
-    found = {}
-    for name in CHAINS:
-        mine = [row for row in rows if row["name"] == name]
-        found[name] = log(mine[-1]["seconds"] / mine[0]["seconds"]) / log(mine[-1]["people"] / mine[0]["people"])
-    return found
 
 
 # -- peers --------------------------------------------------------------------------------------------------
@@ -227,13 +215,7 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
 
 def alone(*arguments: str) -> Any:
     """What a part of this module measures in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.overlap", *arguments]
-    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
-
-
-def require(holds: bool, message: str) -> None:
-    if not holds:
-        raise SystemExit(message)
+    return measured("benchmarks.overlap", *arguments)
 
 
 ALONE: dict[str, Callable[..., dict[str, Any]]] = {
@@ -251,7 +233,7 @@ def main(what: str, *given: str) -> None:
     rows = {"growth": growth, "peers": peers, "sampled": sampled, "possible": possible, "crowds": crowds}[what]()
     found: dict[str, Any] = {"rows": rows}
     if what == "growth":
-        found["exponents"] = exponents(rows)
+        found["exponents"] = exponents(rows, "people")
         if given:
             Path(given[0]).write_text(drawn(rows), "utf-8")
     print(json.dumps(found))

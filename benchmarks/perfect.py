@@ -19,8 +19,8 @@ from math import isqrt, log
 from pathlib import Path
 from typing import Any
 
-from benchmarks.anonymize_adult import cpu
 from benchmarks.growth import Axis, chart
+from benchmarks.meter import cpu, require
 from tacit.queries.critical import Judge, judge
 from tacit.queries.index import SecretIndex
 from tacit.queries.query import (
@@ -365,11 +365,6 @@ def slope(rows: Sequence[dict[str, Any]]) -> float:
     points = [(log(row["atoms"]), log(row["seconds"])) for row in rows]
     across, up = (sum(values) / len(points) for values in zip(*points, strict=True))
     return sum((x - across) * (y - up) for x, y in points) / sum((x - across) ** 2 for x, _ in points)
-
-
-def require(holds: bool, message: str) -> None:
-    if not holds:
-        raise SystemExit(message)
 
 
 def main(what: str, *given: str) -> None:

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import json
 import resource
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
 from pathlib import Path
 from typing import Any
 
 from examples.conference.generate import Conference, conference
 
-from benchmarks.growth import Axis, chart
+from benchmarks.growth import Axis, chart, exponents
+from benchmarks.meter import cpu, measured, require
 from tacit.definitions.e_safety import ESafety
 from tacit.definitions.g_safety import GSafety
 from tacit.model.verdict import Verdict
@@ -31,7 +30,6 @@ from tacit.worlds.setting import Setting
 from tacit.worlds.solving import Deadline, OutOfTime, find
 from tacit.worlds.worlds import BASES, Worlds, answer
 
-ROOT = Path(__file__).parent.parent
 PATIENCE = 10.0  # seconds of the plain way
 GOALS = (1.0, 5.0, 30.0)
 REPEATS = (5, 3, 2)
@@ -86,7 +84,7 @@ def one(name: str, size: int) -> dict[str, Any]:
     kind = KINDS[name]
     made = kind.question(size)
     setting = made.setting()
-    seconds = least(lambda: judged(kind, made, setting), REPEATS[size], before=BASES.kept.clear)
+    seconds, _ = cpu(lambda: judged(kind, made, setting), REPEATS[size], before=BASES.kept.clear)
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"name": name, "tuples": len(BASES.of(setting).store.facts), "seconds": seconds, "goal": GOALS[size], "megabytes": megabytes}
 
@@ -123,7 +121,7 @@ def counting() -> list[dict[str, Any]]:
         made = conference(*size, kind=name)
         setting = made.setting()
         kind = Kind(ESafety, (size,), ("holds", "odds-equal"), {})
-        seconds = least(lambda kind=kind, made=made, setting=setting: judged(kind, made, setting), 3, before=BASES.kept.clear)
+        seconds, _ = cpu(lambda kind=kind, made=made, setting=setting: judged(kind, made, setting), 3, before=BASES.kept.clear)
         parts = [len(part.tuples) for part in Worlds(setting).parts]
         worlds = str(judged(kind, made, setting).measured["worlds_before"])
         rows.append({"name": name, "free": sum(parts), "largest": max(parts), "seconds": seconds, "goal": goal, "worlds": len(worlds) - 1})
@@ -136,31 +134,19 @@ def again() -> list[dict[str, Any]]:
     kind = KINDS["g-safety, breached"]
     made = kind.question(len(GOALS) - 1)
     setting = made.setting()
-    first = least(lambda: judged(kind, made, setting), 2, before=BASES.kept.clear)
+    first, _ = cpu(lambda: judged(kind, made, setting), 2, before=BASES.kept.clear)
     other_secret = replace(setting, secret=read("S(r) :- RP(r, 'p2')", setting.relations, name="secret").exact)
     new = read("V(r) :- RS(r, 'c1')", setting.relations, name="new").exact
     other_view = replace(setting, new=(replace(setting.new[0], query=new, rows=answer(new, setting)),))
     for what, changed in (("another secret", other_secret), ("another view", other_view)):
-        seconds = least(lambda changed=changed: judged(kind, made, changed), 3)
+        seconds, _ = cpu(lambda changed=changed: judged(kind, made, changed), 3)
         rows.append({"name": what, "first": first, "seconds": seconds})
     return rows
 
 
-def least(work: Callable[[], Any], repeats: int, before: Callable[[], None] = lambda: None) -> float:
-    """The least CPU time of a few runs; `before` is not counted."""
-    times = []
-    for _ in range(repeats):
-        before()
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
-
-
 def alone(*arguments: str) -> Any:
     """What a part of this module measures in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.view_safety", *arguments]
-    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    return measured("benchmarks.view_safety", *arguments)
 
 
 # --- the picture --------------------------------------------------------------------------------------------
@@ -171,27 +157,13 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
     from tacit.report.charts import EXPOSED, MUTED
 
     colours = ("#9dbbdb", "#4a76a8", "#6bb5a8", "#0f766e", EXPOSED, MUTED)
-    steepest = max(exponents(rows).values())
+    steepest = max(exponents(rows, "tuples").values())
     slowest = max(rows, key=lambda row: row["seconds"])
     title = f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no faster than n^{steepest:.1f}"
     across = Axis("tuples", "possible rows", (900, 25_000), (1000, 2000, 5000, 10_000, 20_000), ",d")
     up = Axis("seconds", "CPU seconds of one check, cold", (0.02, 40), (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20))
     told = "; ".join(f"{row['name']}, {row['tuples']:,} rows: {row['seconds']:.2f} s" for row in rows)
     return chart(rows, dict(zip(KINDS, colours, strict=True)), across, up, title, told)
-
-
-def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """How steep the line from the smallest to the largest size is when both axes are logarithmic."""
-    found = {}
-    for name in KINDS:
-        mine = [row for row in rows if row["name"] == name]
-        found[name] = log(mine[-1]["seconds"] / mine[0]["seconds"]) / log(mine[-1]["tuples"] / mine[0]["tuples"])
-    return found
-
-
-def require(holds: bool, message: str) -> None:
-    if not holds:
-        raise SystemExit(message)
 
 
 def main(what: str, *given: str) -> None:
@@ -201,7 +173,7 @@ def main(what: str, *given: str) -> None:
     rows = {"growth": growth, "counting": counting, "again": again}[what]()
     found: dict[str, Any] = {"rows": rows}
     if what == "growth":
-        found["exponents"] = exponents(rows)
+        found["exponents"] = exponents(rows, "tuples")
         if given:
             Path(given[0]).write_text(drawn(rows), "utf-8")
     print(json.dumps(found))
