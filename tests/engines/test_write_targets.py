@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ import duckdb
 import pytest
 from sqlglot import exp, parse_one
 
+from disks import little_disk
 from services import open_kind
 from tacit.engines import output, shapes
 from tacit.engines.base import Engine
@@ -206,17 +205,6 @@ def test_a_parquet_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> Non
         with pytest.raises(DataError, match=r"wards\.parquet has changed since it was counted"):
             engine.save(shapes.columns_of("wards", ["age"]), str(tmp_path / "out.csv"))
     assert not (tmp_path / "out.csv").exists()
-
-
-@contextmanager
-def little_disk(limit: int = 50_000) -> Iterator[None]:
-    """Files cannot grow beyond some bytes: for a program it looks like a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable
@@ -14,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from pages import EVIL, Page
+from report.printing import printed
 from tacit.assess import Assessment, assess
 from tacit.cli import next_steps
 from tacit.definitions.overlapping import counted_sizes
 from tacit.model.verdict import Certificate, Verdict, Witness
 from tacit.overlap.stages import TOO_LARGE, TOO_LONG, Largest, Stage, Stages
 from tacit.plan.load import load_plan
-from tacit.report import belief_charts, crowds, share_charts, terminal
+from tacit.report import belief_charts, crowds, share_charts
 from tacit.report.belief_charts import beliefs_chart
 from tacit.report.html import render
 from tacit.report.share_charts import crowds_chart, shares_chart
@@ -55,13 +54,6 @@ HALF = Fraction(1, 2)
 def paper(assessed: Assess) -> Assessment:
     """The example of the paper, which is breached."""
     return assessed(PLAN + GAMMA % 0.5)
-
-
-def printed(assessment: Assessment, width: int = 100, audience: Any = "owner") -> str:
-    """What the terminal shows, without spaces at the ends of lines."""
-    screen = io.StringIO()
-    terminal.show(assessment, Console(file=screen, width=width, highlight=False), audience)
-    return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
 
 
 def flat(text: str) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from pages import EVIL, Page
+from report.printing import printed
 from tacit.assess import Assessment
 from tacit.model.verdict import Verdict, Witness
-from tacit.report import queries, terminal
+from tacit.report import queries
 from tacit.report.html import render
 
 Assess = Callable[[str], Assessment]
@@ -54,13 +53,6 @@ CHECKS = {
 def asked(assessed: Assess) -> Callable[..., Assessment]:
     """The answers to some of the checks."""
     return lambda *names: assessed(PLAN + "".join(CHECKS[name] for name in names))
-
-
-def printed(assessment: Assessment, width: int = 100, audience: Any = "owner") -> str:
-    """What the terminal shows, without spaces at the ends of lines."""
-    screen = io.StringIO()
-    terminal.show(assessment, Console(file=screen, width=width, highlight=False), audience)
-    return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
 
 
 def test_a_breach_shows_the_row_and_what_it_does_to_both_answers_side_by_side(asked: Callable[..., Assessment]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,12 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from pages import EVIL, Page
+from report.printing import printed
 from tacit.assess import Assessment
 from tacit.model.verdict import Certificate, Verdict, Witness
-from tacit.report import terminal, worlds
+from tacit.report import worlds
 from tacit.report.html import render
 from tacit.report.world_charts import Share, counts_chart, secrets_chart
 
@@ -62,13 +61,6 @@ NAMES = ("Ann", "Bob", "Cy")
 def asked(assessed: Assess) -> Callable[..., Assessment]:
     """The answers to some of the checks."""
     return lambda *names: assessed(PLAN + "".join(CHECKS[name] for name in names))
-
-
-def printed(assessment: Assessment, width: int = 100, audience: Any = "owner") -> str:
-    """What the terminal shows, without spaces at the ends of lines."""
-    screen = io.StringIO()
-    terminal.show(assessment, Console(file=screen, width=width, highlight=False), audience)
-    return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
 
 
 def verdict_of(kind: str, facts: dict[str, Any], personal: dict[str, Any], **more: Any) -> Verdict:

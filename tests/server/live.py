@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -132,3 +133,17 @@ def live(folder: Path, text: str = PLAN, **options: Any) -> Iterator[Live]:
     """A gateway on a plan in a folder."""
     with Live(write_plan(folder, text), **options) as running:
         yield running
+
+
+def received(line: socket.socket) -> bytes:
+    """All that comes until the connection ends."""
+    parts = []
+    while True:
+        try:
+            part = line.recv(65536)
+        except ConnectionResetError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts)

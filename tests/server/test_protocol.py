@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.live import FAKE, Live, live
+from server.live import FAKE, Live, live, received
 from tacit.server import app, protocol
 
 
@@ -29,20 +29,6 @@ def connect(gateway: Live) -> socket.socket:
     return found
 
 
-def rest(line: socket.socket) -> bytes:
-    """All that comes until the connection ends."""
-    parts = []
-    while True:
-        try:
-            part = line.recv(65536)
-        except ConnectionResetError:
-            break
-        if not part:
-            break
-        parts.append(part)
-    return b"".join(parts)
-
-
 def asking(gateway: Live, sql: str, *more: str) -> bytes:
     body = json.dumps({"sql": sql})
     head = ["POST /query HTTP/1.1", "Host: x", f"Authorization: Bearer {gateway.token}", f"Content-Length: {len(body)}", *more]
@@ -52,7 +38,7 @@ def asking(gateway: Live, sql: str, *more: str) -> bytes:
 def test_who_says_nothing_is_sent_away(strict: Live) -> None:
     with connect(strict) as line:
         began = time.monotonic()
-        assert b" 408 " in rest(line)
+        assert b" 408 " in received(line)
         assert time.monotonic() - began < 4
 
 
@@ -83,14 +69,14 @@ def test_a_second_head_that_does_not_come_ends_the_connection_too(strict: Live) 
     with connect(strict) as line:
         line.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /hea")
         began = time.monotonic()
-        said = rest(line)
+        said = received(line)
         assert said.startswith(b"HTTP/1.1 200") and time.monotonic() - began < 5
 
 
 def test_a_body_that_does_not_come_ends_the_request(strict: Live) -> None:
     with connect(strict) as line:
         line.sendall(asking(strict, "SELECT 1 AS one")[:-5])
-        assert b" 408 " in rest(line)
+        assert b" 408 " in received(line)
 
 
 def test_a_head_without_end_is_refused(strict: Live) -> None:
@@ -101,21 +87,21 @@ def test_a_head_without_end_is_refused(strict: Live) -> None:
                 line.sendall(b"X-%d: %s\r\n" % (number, b"a" * 1000))
         except OSError:
             pass
-        assert b" 200 " not in rest(line)
+        assert b" 200 " not in received(line)
 
 
 @pytest.mark.parametrize("junk", [b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"POST /query HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"POST /query HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello", b"\x16\x03\x01\x02\x00"])
 def test_junk_is_no_request(strict: Live, junk: bytes) -> None:
     with connect(strict) as line:
         line.sendall(junk)
-        said = rest(line)
+        said = received(line)
         assert b" 200 " not in said and b"Traceback" not in said
 
 
 def test_requests_in_one_go_are_answered_in_order(strict: Live) -> None:
     with connect(strict) as line:
         line.sendall(asking(strict, "SELECT 1 AS one") + asking(strict, "SELECT 2 AS two", "Connection: close"))
-        said = rest(line)
+        said = received(line)
         assert said.index(b'"one"') < said.index(b'"two"')
 
 

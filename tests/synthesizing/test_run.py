@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import os
-import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +18,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from disks import little_disk
 from synthesizing.city import HOMES, city, counts, sizes
 from tacit.errors import DataError, EngineError, InputError, ParameterError
 from tacit.jobs import Cancelled, Job
@@ -371,16 +370,6 @@ def test_a_torn_part_is_drawn_again(tmp_path: Path) -> None:
     parts[0].write_bytes(parts[0].read_bytes()[:-5])
     assert run(plan).drawing.resumed == len(parts) - 1
     assert sizes(counts(tmp_path / "out.csv")) == sizes(counts(tmp_path / "jobs.csv"))
-
-
-@contextmanager
-def little_disk(limit: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(1_000, 0), (20_000, 1)], ids=["a part does not fit", "the output does not fit"])

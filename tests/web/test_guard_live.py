@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from server.live import received
 from tacit.server import protocol
 from tacit.server.options import Options
 from tacit.server.serve import listening, server_for
@@ -104,20 +105,6 @@ class Running:
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
             line.sendall("\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body)
             return received(line)
-
-
-def received(line: socket.socket) -> bytes:
-    """All that comes until the connection ends."""
-    parts = []
-    while True:
-        try:
-            part = line.recv(65536)
-        except ConnectionResetError:
-            break
-        if not part:
-            break
-        parts.append(part)
-    return b"".join(parts)
 
 
 @pytest.fixture(scope="module")
