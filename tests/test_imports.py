@@ -72,6 +72,13 @@ def test_every_part_has_a_place() -> None:
     assert not unplaced, f"say in TIERS where {sorted(unplaced)} belong"
 
 
+def test_the_map_for_contributors_has_every_part() -> None:
+    told = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    parts = {path.name if path.is_file() else f"{path.name}/" for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    missing = {part for part in parts - {"__main__.py"} if part not in told}
+    assert not missing, f"say in CONTRIBUTING.md what {sorted(missing)} are for"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(PACKAGE)) for path in MODULES])
 def test_imports_point_one_way(path: Path) -> None:
     here = TIER[part_of(path)]

@@ -1,1 +1,1 @@
-"""What a release is still good for: measures of loss, range queries, marginals."""
+"""What a release is still good for: measures of loss, range queries, marginals, flows."""
