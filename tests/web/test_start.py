@@ -373,6 +373,60 @@ def test_wishes_and_hands_stay_in_step(tmp_path: Path, profile: Any) -> None:
     assert draft.roles("people")["age"] == "quasi-identifiers"
 
 
+# One more table
+
+
+def test_a_second_table_is_added_and_nothing_is_lost(tmp_path: Path, profile: Any) -> None:
+    bench = bench_at(tmp_path)
+    book = bench.book()
+    draft = drafts.begin(book, profile)
+    draft.wish(SetRole("people", "age", None))  # kept as a comment at the end of its table
+    before = draft.text
+    (tmp_path / "wards.csv").write_text("ward,head,beds\n" + "".join(f"W{n},Dr {n},{n % 9}\n" for n in range(40)))
+    assert drafts.add_table(draft, tmp_path, looked(tmp_path, "wards.csv")) == "wards"
+    added = [line for line in draft.text.splitlines() if line not in before.splitlines()]
+    assert added[0] == "  wards:" and added[1] == "    file: wards.csv" and all(line.startswith("    ") for line in added[1:])
+    assert [line for line in draft.text.splitlines() if line not in added] == before.splitlines()
+    assert draft.tables() == ["people", "wards"] and draft.chosen == "wards" and draft.profiles["wards"].look.rows == 40
+    draft.wish(SetRole("people", "age", "quasi-identifiers"))
+    assert "age" in draft.roles("people") and drafts.opinion(draft, book, bench) == drafts.Opinion()
+    drafts.save(draft, book)
+    assert load_plan(book.path).tables["wards"].file == "wards.csv"
+    with pytest.raises(InputError, match="in the plan already, as the table wards"):
+        drafts.add_table(draft, tmp_path, looked(tmp_path, "wards.csv"))
+    assert draft.tables() == ["people", "wards"]
+
+
+@pytest.mark.parametrize("text", ["version: 1\ntables: {a: {file: data/a.csv}}  # mine\n", "version: 1\nsource: data\ntables: {a: {}}  # mine\n", "version: 1\n"])
+def test_a_table_joins_plans_of_any_shape(tmp_path: Path, text: str) -> None:
+    (tmp_path / "data" / "b").mkdir(parents=True)
+    for place in ("a.csv", "data/a.csv", "data/b/a.csv"):
+        (tmp_path / place).write_bytes(CSV)
+    draft = drafts.Draft(text, text)
+    name = drafts.add_table(draft, tmp_path, looked(tmp_path, "data/b/a.csv"))
+    (tmp_path / "tacit.yaml").write_text(draft.text)
+    table = load_plan(tmp_path / "tacit.yaml").tables[name]
+    assert ("# mine" in draft.text) == ("# mine" in text) and table.file == ("b/a.csv" if "source" in text else "data/b/a.csv")
+    assert name == ("a_2" if "a:" in text else "a")
+    if "source" in text:
+        with pytest.raises(InputError, match="outside of data"):
+            drafts.add_table(draft, tmp_path, looked(tmp_path, "a.csv"))
+    assert tasks_start.look_at_table(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path), name).look.rows == 40
+    with pytest.raises(InputError, match="Save the plan first"):
+        tasks_start.look_at_table(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path), "later")
+
+
+def test_a_plan_has_one_source(tmp_path: Path) -> None:
+    files, database = drafts.Draft("version: 1\n", None), drafts.Draft("source: postgresql://ann:pw@db/clinic", None)
+    drafts.refuse_apart(files, tmp_path, ".")
+    drafts.refuse_apart(database, tmp_path, "postgresql://ann:pw@db/clinic")
+    drafts.refuse_apart(drafts.Draft("source: ./d.duckdb", None), tmp_path, "d.duckdb")
+    for draft, source in ((files, "d.duckdb"), (database, "."), (database, "postgresql://db/other")):
+        with pytest.raises(InputError, match="one source") as raised:
+            drafts.refuse_apart(draft, tmp_path, source)
+        assert "pw" not in str(raised.value)
+
+
 # Fields and pictures
 
 

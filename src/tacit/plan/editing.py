@@ -90,9 +90,15 @@ class AddTable:
     keys: Mapping[str, Any] = field(default_factory=dict)
 
     def applied(self, text: str) -> str:
-        """The text with the table."""
+        """The text with the table. Comments at the end of the last one stay with that one."""
         refuse_taken(text, "tables", self.name, "table")
-        return splicing.put(text, ("tables", self.name), self.keys, after=("version", "source", "ledger"))
+        tables = splicing.find(splicing.read(text), ("tables",))
+        last = tables.value[-1][0] if tables and tables.kind == "mapping" and tables.value else None
+        _, end, _ = table_span(text, last.value) if last else (0, 0, 0)
+        before = text[splicing.line_start(text, last.start) : last.start] if last else ""
+        if not end or before.strip():
+            return splicing.put(text, ("tables", self.name), self.keys, after=("version", "source", "ledger"))
+        return splicing.insert_lines(text, end - 1, [before + line for line in splicing.lines_of({self.name: self.keys})])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.declared_distances import parts_of
 from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
 from tacit.model.release import Synthetic
-from tacit.plan.editing import Wish, rewritten, values_of
+from tacit.plan.editing import AddTable, Wish, rewritten, values_of
+from tacit.plan.splicing import Opened
 from tacit.plan.tables import ROLES
-from tacit.starter.looking import table_name
+from tacit.starter.looking import table_name, without_password
 from tacit.starter.writing import plan_text, write_new
 from tacit.web.reach import text_within
 
@@ -32,6 +33,7 @@ class Draft:
     text: str
     was: str | None
     version: int = 0
+    chosen: str = ""  # the table that was looked at last
     profiles: dict[str, Profile] = field(default_factory=dict)
     _read: tuple[str, dict[Any, Any]] = ("", {})  # a text and its values: it is asked for them again and again
 
@@ -70,6 +72,10 @@ class Draft:
         """The names of the tables."""
         tables = self.values().get("tables")
         return [str(name) for name in tables] if isinstance(tables, dict) else []
+
+    def files(self) -> dict[str, str]:
+        """The files that the tables are in, as far as they are in files."""
+        return {name: str(self.table(name).get("file") or f"{name}.csv") for name in self.tables()}
 
     def roles(self, table: str) -> dict[str, str]:
         """The role of each column of a table that has one."""
@@ -147,6 +153,53 @@ def begin(book: Book, profile: Profile) -> Draft:
     draft.profiles[profile.look.table] = profile
     book.kept[KEPT] = draft
     return draft
+
+
+def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
+    """Add a table that was looked at to a draft whose plan lies in `folder`, with the roles and hierarchies that are proposed; its name there."""
+    refuse_apart(draft, folder, profile.look.source)
+    look = replace(profile.look, file=file_beside(draft, folder, profile.look.file))
+    own = next((name for name, file in draft.files().items() if look.file and os.path.normpath(file) == os.path.normpath(look.file)), None)
+    if own is not None:
+        raise InputError(f"{look.file} is in the plan already, as the table {own}.", hint="Choose it under Table.")
+    taken = draft.tables() if look.file else []  # a table of a database is called as it is
+    name = next(name for name in (look.table, *(f"{look.table}_{number}" for number in range(2, 1000))) if name not in taken)
+    keys = values_of(plan_text(look, profile.guesses))["tables"][look.table] or {}
+    draft.wish(AddTable(name, Opened({key: Opened(one) if isinstance(one, dict) else one for key, one in keys.items()})))
+    draft.profiles[name] = replace(profile, look=replace(look, table=name))
+    draft.chosen = name
+    return name
+
+
+def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
+    """A file as the tables of a draft name theirs: from the folder that they are in. Outside of it, where it is not the plan's, pages reach none."""
+    home = folder_of_tables(draft, folder)
+    if not file or home == folder:
+        return file
+    found = Path(os.path.relpath(folder / file, home)).as_posix()
+    if found.startswith("../"):
+        raise InputError(f"{file} is outside of {source_of(draft)}, where the tables of this plan are.", hint="Put it there, and choose it there.")
+    return found
+
+
+def folder_of_tables(draft: Draft, folder: Path) -> Path:
+    """Where the files of a draft's tables lie: in the folder that `source` names, else beside the plan."""
+    home = folder / source_of(draft)
+    return home if "://" not in source_of(draft) and home.is_dir() and not home.samefile(folder) else folder
+
+
+def refuse_apart(draft: Draft, folder: Path, source: str) -> None:
+    """Raise an InputError if tables of a source ("." for files) cannot be in the same plan as the others: it has one source."""
+    here = source_of(draft)
+    is_together = "://" not in here if source == "." else os.path.normpath(folder / here) == os.path.normpath(folder / source)
+    if not is_together:
+        mine, other = ("files" if (folder / one).is_dir() else without_password(one) for one in (here, source))
+        raise InputError(f"a plan has one source: its tables are in {mine} here, and this one is in {other}.", hint="Begin a new plan with it.")
+
+
+def source_of(draft: Draft) -> str:
+    """Where the tables of a draft are."""
+    return str(draft.values().get("source") or ".")
 
 
 def drop(book: Book) -> None:

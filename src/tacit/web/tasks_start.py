@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from tacit.errors import TacitError
+from tacit.errors import InputError, TacitError
 from tacit.jobs import Job
 from tacit.starter.looking import PASSWORDS, tables_of
 from tacit.starter.profile import Profile, profile_data, profile_table
@@ -35,7 +35,10 @@ def look_at_data(job: Job, data: str, plan: str, table: str | None, fresh: bool)
 def look_at_table(job: Job, plan: str, reach: str, table: str) -> Profile:
     """Profile a table of a plan whose files all lie below `reach`."""
     try:
-        return profile_table(load_within(plan, reach), table, job=job)
+        found = load_within(plan, reach)
+        if table not in found.tables:
+            raise InputError(f"the table {table} is not in the saved plan.", hint="Save the plan first.")
+        return profile_table(found, table, job=job)
     except TacitError as error:
         in_page_words(error)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 LOOK = "look"
 TABLES = "tables"
+NEW, ADD = "new", "add"  # what becomes of a table that is opened while a plan is open
 FOLLOW_SECONDS = 1.5  # until another tab shows what was changed here, or this one what was changed in the file
 
 
@@ -40,7 +42,7 @@ async def show(visit: Visit) -> None:
     """The page."""
     html("h1", "Start")
     draft = await asyncio.to_thread(drafts.draft_of, visit.book)
-    await Opening(visit, is_open=draft is None).show()
+    await Opening(visit, draft).show()
     if draft is None:
         looking_at_new(visit)
         return
@@ -66,8 +68,9 @@ def looking_at_new(visit: Visit) -> None:
 class Opening:
     """Where to begin: plans that are there, files, databases."""
 
-    def __init__(self, visit: Visit, *, is_open: bool) -> None:
-        self.visit, self._is_open = visit, is_open
+    def __init__(self, visit: Visit, draft: Draft | None) -> None:
+        self.visit, self.draft = visit, draft
+        self._into = NEW
         self._address, self._password = "", ""
 
     async def show(self) -> None:
@@ -75,14 +78,21 @@ class Opening:
         plans = await asyncio.to_thread(self.visit.bench.plans)
         files = await asyncio.to_thread(drafts.data_files, self.visit.bench, self.visit.book.folder, (*uploads.KINDS, *DATABASE_FILES))
         with ui.element("details").classes("card opening").props('data-testid="opening"') as details:
-            if self._is_open:
+            adding = self._unfinished()
+            if self.draft is None or adding:
                 details.props["open"] = True
             html("summary", "Open a plan, a file or a database")
+            if self.draft is not None:
+                with ui.element("div").classes("row into"):
+                    html("span", "The table of a file or a database").classes("label")
+                    choice({NEW: "begins a new plan", ADD: f"is added to {self.visit.book.path.name}"}, self._into, "The table of a file or a database", lambda one: setattr(self, "_into", one), testid="into")
             with ui.element("div").classes("grid-3"):
                 self._plans(plans)
                 self._files(files)
                 self._database()
             self._said = ui.element("div").classes("stack said").props('aria-live="polite"')
+        if adding:
+            self._follow_adding(adding)
 
     def _plans(self, plans: list[Path]) -> None:
         with ui.element("div").classes("stack"):
@@ -134,12 +144,18 @@ class Opening:
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         try:
-            stored = await uploads.store(event.file.iterate(), event.file.name, self.visit.book.folder)
+            self._refuse_apart(".")
+            stored = await uploads.store(event.file.iterate(), event.file.name, self._folder())
         except TacitError as error:
             self._upload.reset()
             self._fail(error)
             return
-        self._begin(stored.path.name, fresh=stored.is_new)
+        self._begin(os.path.relpath(stored.path, self.visit.book.folder), fresh=stored.is_new)
+
+    def _folder(self) -> Path:
+        """Where a file is stored: beside the plan, or beside the tables that it joins."""
+        folder = self.visit.book.folder
+        return self.visit.bench.inside(drafts.folder_of_tables(self.draft, folder)) if self._into == ADD and self.draft else folder
 
     def _rejected(self) -> None:
         kinds = f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most {uploads.in_words(uploads.MOST_BYTES)}."
@@ -200,7 +216,10 @@ class Opening:
             choice({"": f"choose one of {len(names)}", **{one: one for one in names}}, "", "Table of the database", lambda name: self._begin(data, table=name) if name else None, testid="table")
 
     def _begin(self, data: str, *, table: str | None = None, fresh: bool = False) -> None:
-        """Look at a table for which a new plan will be written."""
+        """Look at a table for which a new plan will be written, or which will be added to this one."""
+        if self._into == ADD:
+            self._add(data, table=table, fresh=fresh)
+            return
         try:
             path = drafts.new_plan(self.visit.bench, self.visit.book.folder, table or Path(data).stem)
         except TacitError as error:
@@ -210,6 +229,45 @@ class Opening:
         book.works.start(LOOK, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(path), table, fresh)
         self.visit.session.plan = path
         ui.navigate.reload()
+
+    def _add(self, data: str, *, table: str | None, fresh: bool) -> None:
+        """Look at a table, and then add it to the plan."""
+        book = self.visit.book
+        try:
+            self._refuse_apart(without_password(data) if is_postgres(data) else data if table else ".")
+        except TacitError as error:
+            self._fail(error)
+            return
+        self._follow_adding(book.works.start(ADD, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(book.path), table, fresh))
+
+    def _refuse_apart(self, source: str) -> None:
+        if self._into == ADD and self.draft is not None:
+            drafts.refuse_apart(self.draft, self.visit.book.folder, source)
+
+    def _unfinished(self) -> Work | None:
+        """The table that is being looked at to be added, and is not added yet: the page was loaded again meanwhile."""
+        work = self.visit.book.works.latest(ADD)
+        return work if work is not None and work.state not in ("failed", "cancelled") and self.visit.book.kept.get(ADD) is not work else None
+
+    def _follow_adding(self, work: Work) -> None:
+        book = self.visit.book
+
+        async def looked(work: Work) -> None:
+            draft = await asyncio.to_thread(drafts.draft_of, book)
+            if work.state != "done" or draft is None:
+                return
+            if book.kept.get(ADD) is not work:  # else another tab has added it
+                book.kept[ADD] = work
+                try:
+                    drafts.add_table(draft, book.folder, work.result)
+                except TacitError as error:
+                    self._fail(error)
+                    return
+            ui.navigate.reload()
+
+        self._said.clear()
+        with self._said:
+            show_work(work, looked)
 
     def _fail(self, error: TacitError) -> None:
         self._said.clear()
@@ -222,7 +280,7 @@ class Desk:
 
     def __init__(self, visit: Visit, draft: Draft) -> None:
         self.visit, self.draft = visit, draft
-        self.table = next(iter(draft.tables()), "")
+        self.table = next((one for one in (draft.chosen, *draft.tables()) if one in draft.tables()), "")
         self._parts: list[Any] = []
         self._seen: object = None
         self._there: str | None = None  # the file's text, where it is another one and something is unsaved here
@@ -264,7 +322,7 @@ class Desk:
                 ui.button("Keep mine", on_click=lambda: take(mine=True)).props("flat no-caps")
 
     async def _chose_table(self, table: str) -> None:
-        self.table = table
+        self.table = self.draft.chosen = table
         await self._fill()
 
     async def _fill(self, *, again: bool = False) -> None:

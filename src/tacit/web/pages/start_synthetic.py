@@ -25,7 +25,6 @@ from tacit.web.pages.start_synthetic_fields import (
     in_words,
     listed,
     refused,
-    table_files,
     wishes_of,
 )
 from tacit.web.parts.notices import notice, show_error
@@ -239,7 +238,7 @@ class SyntheticReleases:
             self._entry(key, title, fine, placeholder="name of a column")
 
     def _file(self, key: str, title: str, fine: str, *, none: str = "choose a file", of_none: str = "") -> None:
-        own = set(table_files(self.draft).values())
+        own = set(self.draft.files().values())
         self._choice(key, title, {of_none: none, **{one: one for one in self._files if one not in own}}, fine)
 
     # -- what is written in it ----------------------------------------------------------------------------

@@ -230,13 +230,8 @@ def doubt(draft: Draft, fields: Fields) -> str:
     if fields["domain"] == "none":
         other = fields["coarsen"] or (fields["prior"] if fields["prior"] != DEFAULTS["prior"] else "")
         return f"The values of {other} are taken: it must be public, and not made from this table." if other else f"The values that the table has are taken, and they are no domain that protects: {what}"
-    own = next((name for name, file in table_files(draft).items() if fields["domain"] == "file" and fields["file"] and normpath(fields["file"]) == normpath(file)), None)
+    own = next((name for name, file in draft.files().items() if fields["domain"] == "file" and fields["file"] and normpath(fields["file"]) == normpath(file)), None)
     return f"{fields['file']} is the table {own} itself: {what}" if own else ""
-
-
-def table_files(draft: Draft) -> dict[str, str]:
-    """The files that the tables of a draft are in."""
-    return {name: str(draft.table(name).get("file") or f"{name}.csv") for name in draft.tables()}
 
 
 # Which field an error is about

@@ -1,9 +1,10 @@
-"""The form for synthetic releases on the page Start: errors at their fields, a plan that the commands read, and in step with the text."""
+"""The page Start beyond views: a form for synthetic releases, in step with the text, and a second table for the plan that is open."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -100,3 +101,30 @@ def test_a_release_is_changed_and_removed_and_follows_the_text(city: Served, vis
     page.get_by_role("button", name="Discard changes").click()
     expect(text).to_have_value(was)
     expect(page.get_by_role("button", name="Change homes")).to_be_visible()
+
+
+def test_a_second_file_is_added_to_the_open_plan(city: Served, visit: Callable[..., Visitor], tmp_path: Path) -> None:
+    was = city.plan.read_text("utf-8")
+    page = opened(visit().page(city.link()))
+    text = page.get_by_test_id("plan-text")
+    text.fill(was + "# not saved yet\n")
+    expect(page.get_by_test_id("plan-state")).to_contain_text("changed, not saved")
+
+    wards = tmp_path / "wards.csv"
+    wards.write_text("ward,floor,diagnosis\n" + "".join(f"W{n % 9},{n % 3},{['flu', 'ulcer'][n % 2]}\n" for n in range(60)))
+    page.get_by_text("Open a plan, a file or a database").click()
+    page.get_by_test_id("into").select_option("add")
+    page.get_by_test_id("upload").locator("input[type=file]").set_input_files(str(wards))
+    expect(page.get_by_test_id("which-table")).to_have_value("wards", timeout=LONG)
+    page.get_by_test_id("role-diagnosis").wait_for(timeout=LONG)
+    now = text.input_value()
+    assert [line for line in was.splitlines() if line not in now.splitlines()] == [] and now.endswith("# not saved yet\n")
+    expect(text).to_have_value(re.compile("file: wards.csv"))
+
+    page.get_by_test_id("role-floor").select_option("insensitive")
+    expect(text).to_have_value(re.compile(r"insensitive: \[floor\]"))
+    page.get_by_test_id("save-plan").click()
+    expect(page.get_by_test_id("plan-state")).to_have_text("tacit.yaml: saved")
+    tables = load_plan(city.plan).tables
+    assert list(tables) == ["commutes", "wards"] and tables["wards"].insensitive == ("floor",)
+    assert not (city.folder / "wards.yaml").exists()
