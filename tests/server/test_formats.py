@@ -82,6 +82,40 @@ def test_json_says_what_the_batches_hold(found: list[pa.RecordBatch], truncated:
             assert float(one) == value if isinstance(value, float) else one == value
 
 
+@settings(max_examples=60, deadline=None)
+@given(batches())
+def test_json_is_the_same_text_in_one_batch_or_row_by_row(found: list[pa.RecordBatch]) -> None:
+    rows = [batch.slice(number, 1) for batch in found for number in range(batch.num_rows)]
+    assert whole(JsonEncoder(), [found[0], *rows]) == whole(JsonEncoder(), found)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize(
+    ("texts", "rows"),
+    [
+        (["a", "é😀", "\x7f, ]["], '["a",1],["é😀",1],["\x7f, ][",1]'),
+        (["", "b"], '["",1],["b",1]'),
+        (["a", None], '["a",1],[null,1]'),
+        ([None, None], "[null,1],[null,1]"),
+        (["a", '"', "\\", "\n", "\0"], r'["a",1],["\"",1],["\\",1],["\n",1],["\u0000",1]'),
+        (["a", None, "\t"], r'["a",1],[null,1],["\t",1]'),
+        (["x" * 5_000_000], '["' + "x" * 5_000_000 + '",1]'),
+    ],
+)  # fmt: skip
+def test_texts_in_json(texts: list[str | None], rows: str, kind: pa.DataType) -> None:
+    batch = pa.record_batch([pa.array(texts, kind), pa.array([1] * len(texts))], names=["t", "n"])
+    encoder = JsonEncoder()
+    encoder.start(batch.schema)
+    assert [bytes(encoder.batch(batch)).decode() for _ in range(2)] == [rows, "," + rows]
+
+
+def test_rows_without_columns_are_rows() -> None:
+    encoder = JsonEncoder()
+    encoder.start(pa.schema([]))
+    batch = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
+    assert batch.num_rows == 2 and bytes(encoder.batch(batch)) == b"[],[]"
+
+
 @settings(max_examples=400, deadline=None)
 @given(batches())
 def test_csv_has_a_field_for_each_value_and_tells_missing_from_empty(found: list[pa.RecordBatch]) -> None:
