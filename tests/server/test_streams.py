@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import services
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
+from tacit.engines.postgres import STREAM_BYTES
 from tacit.engines.streams import Stopped
 from tacit.errors import EngineError
 from tacit.model.schema import Table
@@ -116,6 +118,21 @@ def test_a_long_answer_can_be_left_in_the_middle(kind: str, request: pytest.Fixt
             stream.close()
             assert time.monotonic() - began < 5
             assert read(engine, "SELECT 1 AS one").to_pylist() == [{"one": 1}]
+
+
+@pytest.mark.slow
+def test_lines_of_csv_are_all_there_and_one_part_ends_where_it_shall(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    expected = b"".join(b"%d,\"%d\n\"\n" % (number, number) for number in range(1, 200_001))
+    with services.open_kind("postgres", request, tmp_path) as engine:
+        for most in (0, 1, 10, 100_000, 200_000, 200_001):
+            stream = engine.stream("SELECT n, n || E'\\n' FROM generate_series(1, 200000) AS s(n)")
+            stream.begin()
+            parts = list(stream.csv(most))
+            stream.close()
+            assert b"".join(lines for lines, _ in parts) == expected
+            ends = list(itertools.accumulate(rows for _, rows in parts))
+            assert ends[-1] == 200_000 and (not 0 < most <= 200_000 or most in ends)
+            assert all(0 < len(lines) < 1.5 * STREAM_BYTES for lines, _ in parts)
 
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])

@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import secrets
-import select
+import selectors
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -498,25 +498,30 @@ class PostgresStream(Stream):
             block = self._ahead.result()
 
     def _blocks(self, most: int | None = None) -> Iterator[tuple[bytearray, int]]:
-        """Whole lines with their number, about as many at a time as fit STREAM_BYTES. The server sends each row by itself."""
+        """Whole lines with their number, about as many at a time as fit STREAM_BYTES; one part ends after `most` rows.
+
+        The server sends each row by itself, so for each row as little is done as can be: the size of the block is looked at
+        only when all that has come is read, which is no more than libpq's buffer holds.
+        """
         from psycopg import pq
 
         copying = self._connection.pgconn
-        receive, block, rows, left = copying.get_copy_data, bytearray(), 0, -1 if most is None else most
-        while True:
-            size, row = receive(1)
-            if size > 0:
-                block += row  # keeping the rows themselves until there are many takes seven times as long
-                rows += 1
-                if len(block) < STREAM_BYTES and rows != left:
-                    continue
-                yield block, rows
-                block, rows, left = bytearray(), 0, left - rows
-            elif size < 0:
-                break
-            else:
-                select.select([copying.socket], [], [])
-                copying.consume_input()
+        receive, block, rows, left, size = copying.get_copy_data, bytearray(), 0, most or -1, 0
+        with selectors.DefaultSelector() as arriving:
+            arriving.register(copying.socket, selectors.EVENT_READ)
+            while size >= 0:
+                while rows != left:
+                    size, row = receive(1)
+                    if size <= 0:
+                        break
+                    block += row  # keeping the rows themselves until there are many takes seven times as long
+                    rows += 1
+                if len(block) >= STREAM_BYTES or rows == left:
+                    yield block, rows
+                    block, rows, left = bytearray(), 0, left - rows or -1
+                elif size == 0:
+                    arriving.select()
+                    copying.consume_input()
         while (result := copying.get_result()) is not None:
             self._check(result, pq.ExecStatus.COMMAND_OK)
         if block:
