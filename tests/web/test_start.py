@@ -416,6 +416,11 @@ def test_a_table_joins_plans_of_any_shape(tmp_path: Path, text: str) -> None:
         tasks_start.look_at_table(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path), "later")
 
 
+def test_files_of_tables_are_known_from_the_plan_s_folder() -> None:
+    assert drafts.Draft("source: d.duckdb\ntables: {a: {}, b: {file: x/b.csv}}", None).files() == {"x/b.csv": "b"}
+    assert drafts.Draft("tables: {a: }", None).files() == {"a.csv": "a", "a.parquet": "a"}
+
+
 def test_a_plan_has_one_source(tmp_path: Path) -> None:
     files, database = drafts.Draft("version: 1\n", None), drafts.Draft("source: postgresql://ann:pw@db/clinic", None)
     drafts.refuse_apart(files, tmp_path, ".")

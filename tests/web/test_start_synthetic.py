@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -203,6 +204,35 @@ def test_in_a_plan_that_has_errors_already_only_the_form_s_own_count(bench: Benc
     broken = PLAN + "roles: {x: {allow: [nothing]}}\n"
     assert wrong(bench, broken) == {} and list(wrong(bench, broken, delta="2")) == ["delta"]
     assert "" in wrong(bench, "tables: [")  # it cannot be read at all
+
+
+OPTIONS = {
+    "name": ("a b", "near", "x: y", "true"), "count": ("", "jobs"), "epsilon": ("ln(5)", "2.5", "1/3", "#"), "delta": ("0", "1e-5", "1/100000"), "guarantee": ("dp", "pdp"),
+    "mechanism": ("dirichlet", "geometric"), "domain": ("file", "list", "none"), "values": ("a\nb", "1\n2\ntrue\n'x'"), "within": ("", "5"), "outside": ("error", "drop"), "coarsen": ("", "r.csv"),
+    "prior": ("uniform", "p.csv"), "shrink": ("", "file", "miles"), "shrink-file": ("s.csv",), "miles": ("2: 1, 5: 0.5", "1: 1/2"), "beyond": ("", "0.1"), "accept": ("", "4"),
+}  # fmt: skip
+
+
+def test_whatever_is_accepted_loads_and_opens_again_as_it_was_written(bench: Bench) -> None:
+    random, book, accepted = Random(7), bench.book(), 0
+    texts = (PLAN, RICH, "version: 1\ntables: {commutes: }\n", "{version: 1, tables: {commutes: {file: commutes.csv}}}", "version: 1\r\ntables:\r\n  commutes:\r\nreleases:\r\n")
+    for _ in range(40):
+        text = random.choice(texts)
+        draft, was = Draft(text, text), random.choice((None, "near", "again")) if text == RICH else None
+        fields = {**form(), **{key: random.choice(one) for key, one in OPTIONS.items() if random.random() < 0.4}}
+        found = refused(draft, book, bench, fields, was)
+        assert "" not in found, found  # all that can be wrong has a field
+        if found:
+            continue
+        accepted += 1
+        draft.wish(*wishes_of(draft, fields, was))
+        assert drafts.problems(draft.text, book, bench) is None
+        name, written = " ".join(fields["name"].split()), draft.text
+        again = fields_of(draft, name)
+        assert again is not None and keys_of(again) == keys_of(fields)
+        draft.wish(*wishes_of(draft, again, name))
+        assert draft.text == written
+    assert accepted > 10
 
 
 def test_what_is_protected_is_said_plainly() -> None:

@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any
 
 from tacit.declared_distances import parts_of
+from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
 from tacit.model.release import Synthetic
 from tacit.plan.editing import AddTable, Wish, rewritten, values_of
@@ -74,8 +76,16 @@ class Draft:
         return [str(name) for name in tables] if isinstance(tables, dict) else []
 
     def files(self) -> dict[str, str]:
-        """The files that the tables are in, as far as they are in files."""
-        return {name: str(self.table(name).get("file") or f"{name}.csv") for name in self.tables()}
+        """The files that tables are in or could be in, from the plan's folder, each with its table.
+
+        >>> Draft("source: data\\ntables: {a: {file: ./x.csv}, b: }", None).files()
+        {'data/x.csv': 'a', 'data/b.csv': 'b', 'data/b.parquet': 'b'}
+        """
+        source = source_of(self)
+        is_database = "://" in source or source.endswith(DATABASE_FILES)
+        home, usual = (".", ()) if is_database else (source, (".csv", ".parquet"))
+        files = ((name, [str(self.table(name)["file"])] if self.table(name).get("file") else [f"{name}{one}" for one in usual]) for name in self.tables())
+        return {normpath(join(home, file)): name for name, found in files for file in found}
 
     def roles(self, table: str) -> dict[str, str]:
         """The role of each column of a table that has one."""
@@ -158,10 +168,10 @@ def begin(book: Book, profile: Profile) -> Draft:
 def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
     """Add a table that was looked at to a draft whose plan lies in `folder`, with the roles and hierarchies that are proposed; its name there."""
     refuse_apart(draft, folder, profile.look.source)
-    look = replace(profile.look, file=file_beside(draft, folder, profile.look.file))
-    own = next((name for name, file in draft.files().items() if look.file and os.path.normpath(file) == os.path.normpath(look.file)), None)
+    own = draft.files().get(normpath(profile.look.file)) if profile.look.file else None
     if own is not None:
-        raise InputError(f"{look.file} is in the plan already, as the table {own}.", hint="Choose it under Table.")
+        raise InputError(f"{profile.look.file} is in the plan already, as the table {own}.", hint="Choose it under Table.")
+    look = replace(profile.look, file=file_beside(draft, folder, profile.look.file))
     taken = draft.tables() if look.file else []  # a table of a database is called as it is
     name = next(name for name in (look.table, *(f"{look.table}_{number}" for number in range(2, 1000))) if name not in taken)
     keys = values_of(plan_text(look, profile.guesses))["tables"][look.table] or {}

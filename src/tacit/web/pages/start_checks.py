@@ -36,6 +36,11 @@ class Offer:
     several: bool = False
     about_secret: bool = False
 
+    @property
+    def fewest(self) -> int:
+        """Of how many releases it can be asked at least. One set of synthetic data is asked about for itself."""
+        return 2 if self.several and self.of == "synthetic" else 1
+
     def wish(self, releases: Sequence[str], secret: str) -> AddCheck:
         """The wish for such a check.
 
@@ -156,7 +161,7 @@ class Checks:
         if not releases:
             ui.label("There is no copy of the table to be released yet.").classes("muted")
             ui.button("Add a release", on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table}))).props("outline no-caps")
-        offered = {key: one.words for key, one in OFFERED.items() if known[one.of] and (secrets or not one.about_secret)}
+        offered = {key: one.words for key, one in OFFERED.items() if len(known[one.of]) >= one.fewest and (secrets or not one.about_secret)}
         if not offered:
             return
         self._kind = self._kind if self._kind in offered else next(iter(offered))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from html import escape
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
@@ -238,8 +239,8 @@ class SyntheticReleases:
             self._entry(key, title, fine, placeholder="name of a column")
 
     def _file(self, key: str, title: str, fine: str, *, none: str = "choose a file", of_none: str = "") -> None:
-        own = set(self.draft.files().values())
-        self._choice(key, title, {of_none: none, **{one: one for one in self._files if one not in own}}, fine)
+        own = self.draft.files()
+        self._choice(key, title, {of_none: none, **{one: one for one in self._files if normpath(one) not in own}}, fine)
 
     # -- what is written in it ----------------------------------------------------------------------------
 

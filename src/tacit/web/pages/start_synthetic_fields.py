@@ -182,7 +182,7 @@ def wishes_of(draft: Draft, fields: Fields, was: str | None) -> list[Wish]:
         raise FieldError("name", error.message, "Write a short one, such as homes.") from None
     wishes: list[Wish] = list(domain_wish(draft, fields))
     if was is None:
-        return [*wishes, AddRelease(name, {"table": fields["table"], "synthetic": keys_of(fields)}), AddCheck(KINDS[fields["guarantee"]], {"release": name})]
+        return [*wishes, AddRelease(name, {"table": fields["table"], "synthetic": keys_of(fields)}), AddCheck(KINDS.get(fields["guarantee"], KINDS["dp"]), {"release": name})]
     entry = draft.synthetic().get(was, {"synthetic": {}})
     return [*wishes, RenameRelease(was, name), SetRelease(name, "table", fields["table"]), SetSynthetic(name, keys_of(fields, entry["synthetic"]))]
 
@@ -230,7 +230,7 @@ def doubt(draft: Draft, fields: Fields) -> str:
     if fields["domain"] == "none":
         other = fields["coarsen"] or (fields["prior"] if fields["prior"] != DEFAULTS["prior"] else "")
         return f"The values of {other} are taken: it must be public, and not made from this table." if other else f"The values that the table has are taken, and they are no domain that protects: {what}"
-    own = next((name for name, file in draft.files().items() if fields["domain"] == "file" and fields["file"] and normpath(fields["file"]) == normpath(file)), None)
+    own = draft.files().get(normpath(fields["file"])) if fields["domain"] == "file" and fields["file"] else None
     return f"{fields['file']} is the table {own} itself: {what}" if own else ""
 
 
