@@ -30,6 +30,8 @@ POSTGRES_HELP = (
 SETTINGS = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=40"
 SPARK_HELP = "no Spark: pip install 'tacit[spark]' and install Java 17 or newer (apt install openjdk-17-jre-headless)"
 
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # many small jobs, once each: compiling them well costs more than it gains
+
 
 class UnavailableError(Exception):
     """A service that this machine does not have; the message says how to get it."""
@@ -130,6 +132,7 @@ def need_spark() -> None:
     """Raise UnavailableError unless there are pyspark and Java 17 or newer."""
     if importlib.util.find_spec("pyspark") is None or (java_version() or 0) < 17:
         raise UnavailableError(SPARK_HELP)
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-java-options '{SHORT_LIVED}' pyspark-shell")
 
 
 def java_version() -> int | None:
