@@ -61,12 +61,20 @@ def test_a_release_is_added_by_form_and_wrong_fields_say_so(city: Served, visit:
     expect(page.locator("#synthetic-epsilon-said")).to_contain_text("found nothing in 'epsilon'.")
     fill(page, epsilon="ln(5)")  # from now on the form says at once what is wrong
     expect(page.locator("#synthetic-delta-said")).to_contain_text("Write a number from 0 to less than 1")
-    choose(page, domain="none")
+    choose(page, domain="none", mechanism="geometric")
     expect(page.get_by_test_id("synthetic-doubt")).to_contain_text("no domain that protects")
     if axe_path():
         assert_accessible(page)
     choose(page, domain="file")
     fill(page, delta="1e-6")
+    page.get_by_text("Options", exact=True).click()
+    fill(page, accept="4")
+    page.get_by_text("Options", exact=True).click()
+    page.get_by_test_id("add-synthetic").click()  # opens what is folded, where something in it is wrong
+    expect(page.get_by_test_id("synthetic-accept")).to_be_focused()
+    expect(page.locator("#synthetic-accept-said")).to_contain_text("does not go with mechanism geometric")
+    fill(page, accept="")
+    choose(page, mechanism="dirichlet")
     expect(page.locator("#synthetic-delta-said")).to_be_empty()
     page.get_by_test_id("add-synthetic").click()
     expect(page.get_by_text("late is in the plan now")).to_be_visible()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.web.drafts import Draft
 
 MECHANISMS = {"dirichlet": "Dirichlet: people are drawn", "geometric": "geometric: counts with noise"}
+OPTIONS = ("coarsen", "prior", "accept", "shrink", "shrink-file", "miles", "beyond")  # folded until they are used
 DOMAINS = {"file": "a public file", "list": "a list that I write here", "none": "none: the values of the table"}
 OUTSIDE = {"error": "is an error", "drop": "is left out"}
 SHRINKS = {"": "all of them", "miles": "by distance, in miles", "file": "by the chances in a file"}
@@ -167,12 +168,12 @@ class SyntheticReleases:
                 self._promise()
             with ui.element("div").classes("form-grid"):
                 self._domain()
-            with ui.element("details").classes("legend") as options:
+            with ui.element("details").classes("legend") as self._more:
                 html("summary", "Options")
                 with ui.element("div").classes("form-grid"):
                     self._options()
-            if any(self._fields[key] != EMPTY[key] for key in ("prior", "coarsen", "shrink", "accept")):
-                options.props["open"] = True
+            if any(self._fields[key] != EMPTY[key] for key in OPTIONS):
+                self._more.props["open"] = True
             with ui.element("div").classes("toolbar"):
                 words = "Add the release" if self._changing is None else f"Change {self._changing}"
                 ui.button(words, on_click=self._press).props('outline no-caps data-testid="add-synthetic"')
@@ -185,7 +186,7 @@ class SyntheticReleases:
         columns = columns_of(self.draft, self._fields["table"])
         self._column("value", "Protected: the private column", columns, "choose a column", "Such as where somebody lives.")
         self._column("group", "Groups: a public column", columns, "choose a column", "Such as where they work. Each group is drawn by itself.")
-        self._column("count", "People in a row", columns, "each row is one person", "Or the column that has their number.")
+        self._column("count", "People per row", columns, "each row is one person", "Or the column that has their number.")
 
     def _promise(self) -> None:
         self._choice("guarantee", "Guarantee", GUARANTEES, "The second one promises less, and needs more noise.")
@@ -282,6 +283,8 @@ class SyntheticReleases:
     async def _judged(self) -> None:
         """Say at each field what is wrong with it."""
         self._wrong = await asyncio.to_thread(refused, self.draft, self.visit.book, self.visit.bench, self._fields, self._changing)
+        if not self._wrong.keys().isdisjoint(OPTIONS):
+            ui.run_javascript(f"getHtmlElement({self._more.id}).open = true;")
         for key, place in self._said.items():
             problems = self._wrong.get(key, [])
             if key in self._inputs:

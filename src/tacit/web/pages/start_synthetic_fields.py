@@ -211,8 +211,8 @@ def kind_of(draft: Draft, table: str, column: str) -> str:
 
 def in_words(fields: Fields) -> tuple[str, ...]:
     """What the release protects and what not, as its reports say it; asks for the columns while they are not known."""
-    if not (fields["value"] and fields["group"]):
-        return ("Choose the private column and the groups: then this says what is protected, and what is not.",)
+    if not (fields["value"] and fields["group"]) or fields["value"] == fields["group"]:
+        return ("Choose the private column and the column of the groups: then this says what is protected, and what is not.",)
     one = Synthetic(fields["name"], fields["table"], fields["group"], fields["value"], Fraction(1), Fraction(0), count=fields["count"] or None)
     return f"Protected: {protected(one)}.", f"Not protected: {not_protected(one)}.", unit(one)
 
