@@ -179,6 +179,31 @@ def test_the_plan_may_be_read_by_others_and_no_draft_is_left() -> None:
     assert sorted(os.listdir()) == ["t.csv", "tacit.yaml"]
 
 
+@pytest.mark.parametrize("command", [("init", "patients.csv", "-o", "q.yaml"), ("demo", "d")], ids=["init", "demo"])
+def test_a_folder_without_rights_is_told_by_the_name_that_was_given(tacit: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    csv("patients.csv", *PATIENTS)
+    for made in ("touch", "mkdir"):  # also root, who may write everywhere, runs this test
+        monkeypatch.setattr(Path, made, refuse)
+    status, out, err = tacit(*command)
+    assert (status, out) == (2, "")
+    assert err == f"error: {command[-1]} cannot be written: permission denied. Write to a folder where you may.\n"
+    assert os.listdir() == ["patients.csv"]
+
+
+def test_one_row_and_one_column_are_not_many(tacit: Run) -> None:
+    assert "t: 1 row, 1 column\n" in tacit("init", csv("t.csv", "a", "1"))[1]
+
+
+def test_the_report_of_the_demo_replaces_no_pipe(tacit: Run) -> None:
+    os.mkfifo("pipe")
+    status, out, err = tacit("demo", "d", "--report", "pipe")
+    assert (status, out, err) == (2, "", "error: pipe is not a file. Name the file that is to be written.\n")
+    assert Path("pipe").is_fifo()
+
+
 def test_a_file_system_without_links_gets_its_plan_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_links(*_: object) -> None:
         raise PermissionError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -126,8 +127,14 @@ def test_files_that_checks_and_distances_name_are_the_owners(tmp_path: Path) -> 
     for name in names:
         with pytest.raises(InputError, match="would replace"):
             refuse_report(tmp_path / name, plan)
+    (tmp_path / "again.html").hardlink_to(tmp_path / "prior.csv")
+    with pytest.raises(InputError, match="would replace"):
+        refuse_report(tmp_path / "again.html", plan)
     with pytest.raises(InputError, match="no folder"):
         refuse_report(tmp_path / "nowhere" / "r.html", plan)
+    os.mkfifo(tmp_path / "pipe.html")
+    with pytest.raises(InputError, match=r"pipe\.html is not a file"):
+        refuse_report(tmp_path / "pipe.html", plan)
     with pytest.raises(InputError, match="would replace"):
         refuse_report(tmp_path / "out.csv", plan, str(tmp_path / "out.csv"))
 

@@ -140,6 +140,9 @@ REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
     "no ending": (lambda folder: str(folder / "out"), "neither a file nor a table"),
     "nothing": (lambda folder: "", "neither a file nor a table"),
     "a device": (lambda folder: device(folder / "out.csv"), "out.csv is not a file"),
+    "a pipe": (lambda folder: pipe(folder / "out.csv"), "out.csv is not a file"),
+    "links in a circle": (lambda folder: linked(folder / "out.csv", "out.csv"), "out.csv cannot be written: too many levels of symbolic links"),
+    "a link to no folder": (lambda folder: linked(folder / "out.csv", "nowhere/out.csv"), "there is no folder .*nowhere"),
     "a folder that is a file": (lambda folder: f"{__file__}/out.csv", "there is no folder"),
     "a name that is too long": (lambda folder: str(folder / ("x" * 300 + ".csv")), "cannot be written: file name too long"),
 }  # fmt: skip
@@ -151,7 +154,16 @@ def made(folder: Path) -> str:
 
 
 def device(path: Path) -> str:
-    path.symlink_to("/dev/full")
+    return linked(path, "/dev/full")
+
+
+def linked(path: Path, target: str) -> str:
+    path.symlink_to(target)
+    return str(path)
+
+
+def pipe(path: Path) -> str:
+    os.mkfifo(path)
     return str(path)
 
 
@@ -164,6 +176,13 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path, case:
         engine.check_target(target)
     assert re.search(message, str(raised.value))
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path: Path) -> None:
+    target = Path(pipe(tmp_path / "out.csv"))
+    with pytest.raises(DataError, match=r"out\.csv is not a file"), output.beside(target) as place:
+        place.write_text("new")
+    assert target.is_fifo() and list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -13,7 +13,7 @@ import pytest
 
 from pages import EVIL, POLICY, Page, plan_of
 from tacit.assess import Assessment
-from tacit.errors import InputError
+from tacit.errors import EngineError, InputError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
 from tacit.report.html import render, write_report
 
@@ -167,14 +167,14 @@ def test_a_full_disk_leaves_the_old_report(hospital: Assessment, tmp_path: Path,
     target = tmp_path / "report.html"
     target.write_text("old")
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(InputError, match="no space left on device"):
+    with pytest.raises(EngineError, match=r"report\.html cannot be written: the disk is full\. Free space"):
         write_report(hospital, target, "shared")
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["report.html"]
 
 
 def test_a_missing_folder_is_said(hospital: Assessment, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no folder .*nowhere. Make it first: mkdir -p"):
+    with pytest.raises(InputError, match=r"there is no folder .*nowhere\. Make it first"):
         write_report(hospital, tmp_path / "nowhere" / "report.html", "owner")
 
 
@@ -185,12 +185,34 @@ def test_a_file_is_no_folder(hospital: Assessment, tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_report(hospital: Assessment, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it is a folder"):
+    with pytest.raises(InputError, match=r"is not a file\. Name the file"):
         write_report(hospital, tmp_path, "owner")
+
+
+def test_a_pipe_is_no_report_and_stays_one(hospital: Assessment, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(InputError, match=rf"{name} is not a file\. Name the file"):
+            write_report(hospital, tmp_path / name, "owner")
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "nothing yet"])
+def test_a_link_stays_and_the_file_that_it_names_is_written(hospital: Assessment, tmp_path: Path, there: bool) -> None:
+    (tmp_path / "pages").mkdir()
+    target, link = tmp_path / "pages" / "target.html", tmp_path / "link.html"
+    link.symlink_to("pages/target.html")
+    if there:
+        target.write_text("old")
+    write_report(hospital, link, "shared")
+    assert link.is_symlink() and target.read_text("utf-8").rstrip().endswith("</html>")
+    assert os.listdir(tmp_path / "pages") == ["target.html"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission_is_said(hospital: Assessment, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="permission denied"):
+    with pytest.raises(EngineError, match="permission denied"):
         write_report(hospital, tmp_path / "report.html", "owner")

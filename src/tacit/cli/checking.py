@@ -46,14 +46,14 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
     """Write the hospital example to DIR (default: tacit-demo) and check it."""
     from tacit import demo as example
     from tacit.plan.load import load_plan
+    from tacit.plan.owned import refuse_report
 
     example.write(folder)
-    plan = folder / "tacit.yaml"
-    assessment = run_checks(load_plan(plan, need_checks=True), (), portraits=True)
-    present(
-        assessment, as_json=as_json, report=report or folder / "report.html", audience=chosen(audience), plan=plan,
-        more=[f"tacit serve {plan}"],
-    )  # fmt: skip
+    plan, page = folder / "tacit.yaml", report or folder / "report.html"
+    loaded = load_plan(plan, need_checks=True)
+    refuse_report(page, loaded)
+    assessment = run_checks(loaded, (), portraits=True)
+    present(assessment, as_json=as_json, report=page, audience=chosen(audience), plan=plan, more=[f"tacit serve {plan}"])
     return 0
 
 

@@ -81,16 +81,28 @@ def is_source(target: str) -> DataError:
 def check_file(path: Path, sources: Collection[Path]) -> None:
     """Refuse at once what could not be written later, or must not be."""
     with refusing(path):
-        folder = path.resolve().parent
+        folder = final_place(path).parent
         if not folder.is_dir():
-            raise DataError(f"there is no folder {path.parent}.", hint="Make it first, or write somewhere else.")
-        if path.exists():
-            if any(source.exists() and path.samefile(source) for source in sources):
-                raise is_source(str(path))
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise DataError(f"{path} is not a file.", hint="Name the file that is to be written.")
+            named = folder if path.is_symlink() else path.parent
+            raise DataError(f"there is no folder {named}.", hint="Make it first, or write somewhere else.")
+        if path.exists() and any(source.exists() and path.samefile(source) for source in sources):
+            raise is_source(str(path))
         with trial(folder):
             pass
+
+
+def final_place(path: Path) -> Path:
+    """The file that a path leads to, so that a link keeps pointing where it does; an error where it leads to a folder, a pipe or a device.
+
+    A file that is written beside its place would replace those: for root even the machine's /dev/null.
+    """
+    try:
+        final = path.resolve()
+    except RuntimeError:  # what Python before 3.13 makes of links in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise DataError(f"{path} is not a file.", hint="Name the file that is to be written.")
+    return final
 
 
 @contextmanager
@@ -111,7 +123,8 @@ def beside(path: Path) -> Iterator[Path]:
     What was there stays until then, and whatever goes wrong, also Ctrl-C, leaves it as it was. Only a
     process that is killed leaves the temporary file behind; nobody reads it, and it can be deleted.
     """
-    final = path.resolve()  # a link keeps pointing where it does
+    with refusing(path):
+        final = final_place(path)
     place = final.with_name(f".{final.name[:SHORT]}.tacit-{secrets.token_hex(4)}.tmp")
     try:
         with refusing(path):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tacit.engines.output import refusing, trial
+from tacit.engines.output import check_file
 from tacit.errors import InputError
 from tacit.model.release import Synthetic, View
 from tacit.model.schema import CsvHierarchy
@@ -61,12 +61,12 @@ def refuse_report(report: Path | None, plan: Plan, output: str | None = None) ->
     """Raise an error if a report could not be written, or would replace something else: asked before the work starts."""
     if report is None:
         return
-    if not report.parent.exists():
-        raise InputError(f"there is no folder {str(report.parent)!r} for the report.", hint="Create it, or name another.")
-    if report.is_dir():
-        raise InputError(f"{report} is a folder.", hint="Name a file, for example report.html.")
-    with refusing(report), trial(report.resolve().parent):
-        pass
+    check_file(report, ())
     taken = [*owners_files(plan), *([Path(output)] if output else [])]
-    if any(report.resolve() == one.resolve() for one in taken):
+    if any(is_same(report, one) for one in taken):
         raise InputError(f"the report would replace {report}.", hint="Name another file, for example report.html.")
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Do two paths lead to the same file, whatever it is called, and also if neither is there yet?"""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))

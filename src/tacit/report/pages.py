@@ -5,8 +5,6 @@ A page is one file: no script, nothing fetched from anywhere, the same bytes for
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 import tacit
-from tacit.errors import InputError
+from tacit.engines.output import beside, check_file
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
 from tacit.report import crowds, queries, worlds
@@ -59,28 +57,8 @@ def style(scope: str, dark: str) -> str:
 def write_page(text: str, path: Path) -> None:
     """Write a page to a file: whole, or not at all.
 
-    Raises InputError where the folder is missing or may not be written to.
+    Raises a TacitError where the folder is missing or may not be written to, and where the path is no file.
     """
-    page = text.encode()
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(None, "it is a folder")
-        with beside.open("xb") as file:
-            file.write(page)
-        beside.replace(path)
-    except OSError as error:
-        raise cannot_write(path, error) from None
-    finally:
-        with suppress(OSError):
-            beside.unlink()
-
-
-def cannot_write(path: Path, error: OSError) -> InputError:
-    """Why there is no report, and what to do about it."""
-    if isinstance(error, FileNotFoundError | NotADirectoryError) and not path.parent.is_dir():
-        return InputError(
-            f"the report cannot be written: there is no folder {path.parent}.", hint=f"Make it first: mkdir -p {path.parent}"
-        )
-    reason = (error.strerror or str(error)).lower()
-    return InputError(f"the report cannot be written to {path}: {reason}.", hint="Choose another file with --report.")
+    check_file(path, ())
+    with beside(path) as place:
+        place.write_text(text, "utf-8", newline="")

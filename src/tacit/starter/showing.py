@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tacit.definitions.words import plural
 from tacit.plan.splicing import printed
 from tacit.starter.guessing import PLEASE_CHECK
 from tacit.starter.start import Starter
@@ -15,7 +16,7 @@ STYLES = {"identifier": "magenta", "quasi-identifier": "yellow", "sensitive": "b
 
 def show(starter: Starter, console: Console) -> None:
     """Print every column with its role and the reason, and what to do next."""
-    console.print(Text(f"{printed(starter.table)}: {starter.rows:,} rows, {len(starter.guesses)} columns"))
+    console.print(Text(f"{printed(starter.table)}: {plural('row', starter.rows)}, {plural('column', len(starter.guesses))}"))
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("column", "type", "role", "why"):
         grid.add_column(heading, overflow="fold")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.engines.output import check_file
 from tacit.starter.guessing import Guess, guess
 from tacit.starter.looking import look
 from tacit.starter.writing import plan_text, refuse_existing, write_new
@@ -47,6 +48,7 @@ def start(data: str, *, plan: Path = Path("tacit.yaml"), table: str | None = Non
     database `table` says which table, where it has several.
     """
     refuse_existing(plan)
+    check_file(plan, ())
     found = look(data, plan=plan, table=table)
     guesses = guess(found.columns)
     write_new(plan, plan_text(found, guesses))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tacit.engines.output import discard, refusing
 from tacit.errors import InputError
 from tacit.model.schema import (
     DateHierarchy,
@@ -212,10 +213,11 @@ def write_new(plan: Path, text: str) -> None:
     """Write a file as a whole or not at all, and never over another one."""
     draft = plan.with_name(f".{plan.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
-        publish(draft, plan)
+        with refusing(plan):
+            draft.write_text(text, encoding="utf-8")
+            publish(draft, plan)
     finally:
-        draft.unlink(missing_ok=True)
+        discard(draft)
 
 
 def publish(draft: Path, plan: Path) -> None:
