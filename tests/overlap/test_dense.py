@@ -477,7 +477,7 @@ def test_enough_primes_are_taken() -> None:
         assert found is not None
         many, tables = residues.needed(found), products.count(part).tables
         assert many is not None and tables is not None
-        weighted = tables * residues._divisor(found) // prod(factorial(one.total) for one in part.classes)
+        weighted = tables * prod(map(factorial, residues._divisor(found))) // prod(factorial(one.total) for one in part.classes)
         assert weighted * int(part.high.max()) < prod(residues.primes(many))
         assert many <= 2 * weighted.bit_length() / residues.BITS + 8
 

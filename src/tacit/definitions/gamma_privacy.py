@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar
+
+import numpy as np
 
 from tacit.definitions.base import MISSING_UNKNOWN, Place, check_seconds
 from tacit.definitions.overlapping import (
@@ -24,17 +27,19 @@ from tacit.definitions.overlapping import (
 )
 from tacit.definitions.words import listed, people
 from tacit.errors import ParameterError
+from tacit.jobs import Job
 from tacit.model.numbers import exact, plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 from tacit.overlap.certified import forecast, statistical
+from tacit.overlap.clock import until
 from tacit.overlap.columns import CannotSample
 from tacit.overlap.counting import Beliefs, beliefs, counted, least_cost
 from tacit.overlap.expected import MOST_STEPS
 from tacit.overlap.question import OverlapQuestion
-from tacit.overlap.system import NoTable
+from tacit.overlap.system import NoTable, System
 from tacit.tables.cleaning import folded
 from tacit.tables.hierarchy import value_text
-from tacit.worlds.solving import Deadline
+from tacit.worlds.solving import Deadline, OutOfTime
 
 UNIFORM = Assumption("uniform-worlds", "all fitting tables are equally likely", "cannot")
 DRAWN = Assumption("random-numbers", "the random numbers that tables were drawn with are as good as independent ones", "cannot")
@@ -64,7 +69,8 @@ class GammaPrivacy(OverlapDefinition):
     """Nobody has any value in more than a share gamma of the tables that fit all the views.
 
     People whom no view could show are left out. Where the tables cannot be counted, `epsilon` and `theta` allow a statistical
-    answer: then "holds" means that every belief is at most gamma + epsilon, with confidence theta.
+    answer: then "holds" means that every belief is at most gamma + epsilon, with confidence theta. `seconds` is for counting and
+    drawing together; with `epsilon`, counting has half of it, and drawing all that is left.
 
     >>> GammaPrivacy(gamma="1/2").label
     '0.5-privacy'
@@ -116,46 +122,64 @@ class GammaPrivacy(OverlapDefinition):
         )  # fmt: skip
         if not question.overlap.people:
             return replace(base, because="the views show nobody", measured={"gamma": Fraction(0)}, vacuous=True)
+        deadline = Deadline(float(self.seconds))
+        counting = deadline if self.epsilon is None else Deadline(float(self.seconds) / 2)
         try:
-            found = beliefs(question.overlap, question.job)
-            return self._judged(base, question, self._sharpened(found, question))
+            with until(counting, question.job):
+                found = self._sharpened(beliefs(question.overlap, question.job), question)
+            return self._judged(base, question, found, deadline)
         except NoTable:
             raise no_table(question) from None
+        except OutOfTime:
+            return unsettled(base, "time", f"The time was up while the {len(question.overlap.sizes):,} kinds of people were compared. {self._more_time()}")
 
-    def _judged(self, base: Verdict, question: OverlapQuestion, found: Beliefs) -> Verdict:
+    def _judged(self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline) -> Verdict:
         every = list(believed(found, question.meanings))
         worst = max(every, key=lambda one: (one.low, -one.class_), default=None)
         if worst is not None and worst.low > self.gamma:
             return breached(base, question, found, [one for one in every if one.low > self.gamma], self.gamma)
         if not found.is_complete:
-            return self._sampled(base, question, found)
+            return self._sampled(base, question, found, deadline)
         greatest = max(every, key=lambda one: one.high)
         if greatest.high > self.gamma:
+            if found.is_late:
+                between = f"between {float(greatest.low):.15g} and {float(greatest.high):.15g}"
+                return unsettled(base, "time", f"The largest belief is {between}, and the time was up before integers told on which side of {plain(self.gamma)}. {self._more_time()}")
             text = f"The largest belief is between {float(greatest.low):.15g} and {float(greatest.high):.15g}, too close to {plain(self.gamma)} for floats, and too large for integers. Ask for a slightly larger gamma."
             return unsettled(base, "too-close", text)
         return held(base, question, found, greatest)
 
     def _sharpened(self, found: Beliefs, question: OverlapQuestion) -> Beliefs:
         """Where bounds leave it open on which side of gamma a belief is, integers are counted."""
-        doubtful = {one.class_ for one in believed(found, question.meanings) if one.low <= self.gamma < one.high}
-        wide = len(question.overlap.values)
-        again = [
-            counted(part, question.job) or one
-            if one is not None and not one.is_exact and doubtful & set((part.place // wide).tolist()) else one
-            for part, one in zip(found.system.parts, found.found, strict=True)
-        ]  # fmt: skip
-        return Beliefs(found.system, tuple(again))
-
-    def _sampled(self, base: Verdict, question: OverlapQuestion, found: Beliefs) -> Verdict:
-        """What tables say that were drawn at random, where that is allowed."""
-        if self.epsilon is None:
-            return unsettled(base, "too-many", f"{self._too_large(found)} {self._forecast(found)}")
+        rounded = [number for number, one in enumerate(found.found) if one is not None and not one.is_exact]
+        if not rounded or found.is_late:
+            return found
+        again = list(found.found)
         try:
-            drawn = statistical(
-                found.system, found.found, gamma=self.gamma, epsilon=self.epsilon, theta=self.theta, job=question.job,
-                deadline=Deadline(float(self.seconds)), meanings=question.meanings,
-            )  # fmt: skip
+            doubtful = {one.class_ for one in believed(found, question.meanings) if one.low <= self.gamma < one.high}
+            for number in rounded:
+                part = found.system.parts[number]
+                if doubtful & set((part.place // len(question.overlap.values)).tolist()):
+                    again[number] = counted(part, question.job) or again[number]
+        except OutOfTime:
+            return Beliefs(found.system, tuple(again), is_late=True)
+        return Beliefs(found.system, tuple(again), found.is_late)
+
+    def _sampled(self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline) -> Verdict:
+        """What tables say that were drawn at random, where that is allowed."""
+        if self.epsilon is None and found.is_late:
+            return unsettled(base, "time", f"{late(found)} {self._more_time()}")
+        if self.epsilon is None:
+            return unsettled(base, "too-many", f"{self._too_large(found)} {self._forecast(found, deadline, question.job)}")
+        try:
+            with until(deadline, question.job):
+                drawn = statistical(
+                    found.system, found.found, gamma=self.gamma, epsilon=self.epsilon, theta=self.theta, job=question.job,
+                    deadline=deadline, meanings=question.meanings,
+                )  # fmt: skip
         except CannotSample as error:
+            if found.is_late:
+                return unsettled(base, "time", f"{late(found)} Nor can tables be drawn: {error}. {self._more_time()}")
             return unsettled(base, "too-many", f"{self._too_large(found)} Nor can tables be drawn: {error}.")
         base = replace(base, certainty="statistical", assumptions=(*base.assumptions, DRAWN))
         facts = {"epsilon": self.epsilon, "theta": self.theta, "draws": sum(drawn.draws)}
@@ -175,13 +199,21 @@ class GammaPrivacy(OverlapDefinition):
         steps = sum(least_cost(part).steps for part, one in zip(found.system.parts, found.found, strict=True) if one is None)
         return f"To count the tables that fit would take about 10^{max(len(str(int(steps))) - 1, 12)} steps, and up to 10^{len(str(int(MOST_STEPS))) - 1} are taken."
 
-    def _forecast(self, found: Beliefs) -> str:
+    def _more_time(self) -> str:
+        """What to do where the time was up."""
+        drawn = "" if self.epsilon else ", or tables to be drawn at random with epsilon: 0.02, theta: 0.95"
+        return f"Allow more than {float(self.seconds):g} with seconds:{drawn}, or ask about fewer views."
+
+    def _forecast(self, found: Beliefs, deadline: Deadline, job: Job) -> str:
         """What sampling would give, and about how long it would take."""
         ask = "epsilon: 0.02, theta: 0.95"
         try:
-            many, seconds = forecast(found.system, found.found, epsilon=Fraction(1, 50), theta=Fraction(19, 20))
+            with until(deadline, job):
+                many, seconds = forecast(found.system, found.found, epsilon=Fraction(1, 50), theta=Fraction(19, 20), deadline=deadline)
         except CannotSample as error:
             return f"Nor can tables be drawn: {error}. Ask about fewer views."
+        except OutOfTime:
+            return f"Tables may perhaps be drawn with {ask}, but how long that takes was not found out in time."
         time = f"about {seconds:,.0f} seconds" if seconds >= 2 else "a second or two"
         return f"With {ask} at most {many:,} tables would be drawn, in {time}, and every belief be known to be at most gamma + 0.02 with 95 % confidence, or one to be above gamma."
 
@@ -199,7 +231,11 @@ def share(name: str, value: Any, example: str = "0.5") -> Fraction:
 
 def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Belief]:
     """Every belief about the people of a class; values that may mean the same count together."""
+    settled = dict(_settled(found.system, meanings))
     for class_ in range(len(found.system.overlap.sizes)):
+        if class_ in settled:
+            yield from (Belief(class_, same[0], share, share) for same, share in zip(meanings, settled[class_], strict=True))
+            continue
         for same in meanings:
             shares = [found.share(class_, value) for value in same]
             known = [one for one in shares if one is not None]
@@ -208,9 +244,25 @@ def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Beli
                 yield Belief(class_, same[0], low, min(high, Fraction(1)))
 
 
+def _settled(system: System, meanings: Sequence[Sequence[int]]) -> Iterator[tuple[int, list[Fraction]]]:
+    """The shares of classes of which every table says the same, as of most where there are many: nothing is added up in fractions."""
+    low, high = (bounds.reshape(len(system.overlap.sizes), -1) for bounds in (system.low, system.high))
+    people = np.column_stack([low[:, list(same)].sum(axis=1) for same in meanings])
+    share = cache(Fraction)  # few different ones
+    for class_ in np.flatnonzero((low == high).all(axis=1)).tolist():
+        size = int(system.overlap.sizes[class_])
+        yield class_, [share(many, size) for many in people[class_].tolist()]
+
+
 def unsettled(base: Verdict, code: str, text: str) -> Verdict:
     """It was not decided, and why."""
     return replace(base, status="undecided", because="this could not be decided", evidence=Reason(code, text))
+
+
+def late(found: Beliefs) -> str:
+    """How far counting came."""
+    done, many = sum(one is not None for one in found.found), len(found.found)
+    return f"The time was up before the tables that fit were counted{f': {done:,} of {many:,} parts were' if many > 1 else ''}."
 
 
 def held(base: Verdict, question: OverlapQuestion, found: Beliefs, greatest: Belief) -> Verdict:
@@ -226,8 +278,9 @@ def breached(base: Verdict, question: OverlapQuestion, found: Beliefs, above: Se
     many = int(sum(question.overlap.sizes[class_] for class_ in {one.class_ for one in above}))
     key = question.members(worst.class_, 1)[0]
     value = question.overlap.values[worst.value]
-    story = f"{shared_tables(worst.low, found.tables, is_exact=worst.low == worst.high)} that fit {views(question)} {called(key)} {has(question, value)}{beside(question, worst)}."
-    of = f"{people(many)} of {question.overlap.people:,} {'has' if many == 1 else 'have'}"
+    story = f"{shared_tables(worst.low, found.tables_told, is_exact=worst.low == worst.high)} that fit {views(question)} {called(key)} {has(question, value)}{beside(question, worst)}."
+    least = "" if found.is_complete else "at least "
+    of = f"{least}{people(many)} of {question.overlap.people:,} {'has' if many == 1 else 'have'}"
     because = f"{of} a value in more than {plain(gamma)} of the tables that fit {views(question)}"
     personal = {"person": person(question, key), "value": value, "above": named(question, above)}
     facts = {"after": worst.least(), "people_above": many}
@@ -258,8 +311,9 @@ def named(question: OverlapQuestion, above: Sequence[Belief]) -> list[dict[str, 
 
 
 def measured(question: OverlapQuestion, found: Beliefs, gamma: Fraction | Decimal) -> Mapping[str, Any]:
-    """The largest belief, how many tables fit, and how many people the smallest crowd has."""
-    tables = {} if found.tables is None else {"worlds": found.tables}
+    """The largest belief, how many tables fit (or how many digits that has), and how many people the smallest crowd has."""
+    digits = {} if found.digits is None else {"worlds_digits": found.digits}
+    tables = digits if found.tables_told is None else {"worlds": found.tables_told}
     return {"gamma": gamma, **tables, "smallest_crowd": int(question.overlap.sizes.min())}
 
 

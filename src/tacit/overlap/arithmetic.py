@@ -8,10 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.overlap.clock import look
 from tacit.overlap.setting import Integers
 from tacit.overlap.shared import Factor
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+AT_ONCE = 2e9  # multiplications between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,3 +51,20 @@ class Arithmetic(Protocol):
 
     def weights(self, factor: Factor) -> Numbers:
         """The weights of a factor on its box."""
+
+
+def multiplied(one: Array, other: Array, out: Array | None = None) -> Array:
+    """The matrix product, some rows at a time where it takes long, and a look at the clock before each.
+
+    >>> multiplied(np.eye(2), np.array([[1.0], [2.0]])).tolist()
+    [[1.0], [2.0]]
+    """
+    look()
+    rows = max(1, int(AT_ONCE / max(1, other.size)))
+    if rows >= len(one):
+        return np.asarray(np.matmul(one, other, out))
+    found = np.empty((len(one), other.shape[1])) if out is None else out
+    for start in range(0, len(one), rows):
+        look()
+        np.matmul(one[start : start + rows], other, found[start : start + rows])
+    return found

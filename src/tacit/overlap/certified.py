@@ -341,6 +341,8 @@ def statistical(
                     return study.result("breached", f"{one.counts.draws:,} tables show a belief above gamma")
                 wanted = math.ceil(wanted * GROWTH)
     except OutOfTime:
+        if len(study.drawn) < len(study.open):
+            return study.result("undecided", "time ran out before tables could be drawn")
         return study.result("undecided", f"time ran out; all tables that may be needed would take about {_seconds(study.forecast())} more")
     return study.result("holds", "every belief is shown to be at most gamma + epsilon")
 

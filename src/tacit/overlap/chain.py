@@ -14,6 +14,7 @@ from math import isfinite
 
 from tacit.jobs import Job
 from tacit.overlap.arithmetic import Arithmetic, Marginal, Numbers
+from tacit.overlap.clock import look
 from tacit.overlap.cores import CORES, one_core_each
 from tacit.overlap.enclosing import Rounded, averages, following
 from tacit.overlap.enclosing import enclosed as all_enclosed
@@ -133,6 +134,7 @@ def _cuts(values: Sequence[int]) -> Iterator[Pieces]:
 
 
 def _cost_of(shared: Shared, order: tuple[Edge, ...], pieces: Pieces) -> tuple[Cost, Tree]:
+    look()
     layouts = tuple(Layout(total, wide, pieces) for total, wide in _rooms(shared))
     passes = [pass_cost(layouts[source], layouts[target]) for source, target in order]
     states = [state_cost(one) for one in layouts]

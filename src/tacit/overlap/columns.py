@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tacit.overlap.clock import begin, look
 from tacit.overlap.setting import Integers
 from tacit.overlap.system import Flags, NoTable, Part
 from tacit.worlds.solving import Deadline
 
 MOST_STEPS = (200_000, 2_000_000, 12_000_000)  # steps from state to state that a column may have, at the first try and later
+A_SECOND = 3_000_000  # steps
 FEW_STATES = 2000.0  # an order with so few states in all is good enough
 Array = np.ndarray[Any, np.dtype[Any]]
 STARTS, SWEEPS = 8, 6  # for the order: first cells that are tried, and how often every cell is moved
@@ -135,6 +137,7 @@ def _built(column: Column, order: Sequence[int], most: int, deadline: Deadline |
     building = _Building(column, order)
     layers: list[tuple[Layer, int]] = []
     for cell in order:
+        look()
         if deadline is not None:
             deadline.left()
         before = len(building.states)
@@ -184,10 +187,12 @@ class _Building:
         width = np.maximum(largest - least + 1, 0)
         if int(width.sum()) > most:
             return None
+        begin(int(width.sum()) / A_SECOND)
         source = np.repeat(np.arange(len(before)), width)
         people = np.arange(len(source)) - np.repeat(np.cumsum(width) - width, width) + least[source]
         after = before[source] - people.astype(self.kind)[:, None] * mine
         kept = self.can_go_on(after)
+        look()
         still = [at for at, row in enumerate(self.open) if self.members[row] & self.waiting]
         self.open = [self.open[at] for at in still]
         self.states, target = self.distinct(after[kept][:, still])
@@ -201,6 +206,7 @@ class _Building:
         good = np.ones(len(states), dtype=bool)
         for at, one in enumerate(self.open):
             for place, other in enumerate(self.open[:at]):
+                look()
                 more = self.ahead(self.members[one] - self.members[other])
                 less = self.ahead(self.members[other] - self.members[one])
                 difference = states[:, at].astype(np.int32) - states[:, place]
@@ -252,6 +258,7 @@ def order_of(column: Column, like: Sequence[int] | None = None) -> list[int]:
     for _ in range(SWEEPS if like is None else 1):
         moved = best
         for cell in range(size):
+            look()
             moved = _moved(moved, cell, width.after)
         if width.cost(moved) > 0.99 * cost:
             break
@@ -264,6 +271,7 @@ def _greedy(size: int, first: int, after: Callable[[int], float]) -> list[int]:
     order, behind = [first], 1 << first
     waiting = set(range(size)) - {first}
     while waiting:
+        look()
         cell = min(waiting, key=lambda one: (after(behind | 1 << one), one))
         order.append(cell)
         behind |= 1 << cell

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from typing import TypeVar
 
@@ -73,7 +74,8 @@ def each(work: Callable[[Item], Result], items: Iterable[Item], *, is_long: bool
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
-                waiting.append(pool.submit(busy, item))
+                # With its own copy of the context, where the clock is that work looks at.
+                waiting.append(pool.submit(copy_context().run, busy, item))
                 if len(waiting) > 2 * CORES:
                     yield waiting.popleft().result()
             while waiting:

@@ -6,18 +6,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import log2, log10
 from types import ModuleType
 
 from tacit.jobs import Job
 from tacit.overlap import chain, layers, products
+from tacit.overlap.clock import begin, look
 from tacit.overlap.expected import MOST_STEPS, Cost, Expected
 from tacit.overlap.layers import TooManyStates
 from tacit.overlap.setting import Overlap
 from tacit.overlap.system import Part, System, system_of
+from tacit.worlds.solving import OutOfTime
 
 WAYS: tuple[ModuleType, ...] = (layers, products, chain)
 EXACT_STEPS = 2e10  # up to so many steps integers are counted at once; beyond that, bounds first
-FEW_STEPS = 1e6
+A_SECOND = 1e10  # steps, at most: what would take longer than there is time is not begun
+FEW_STEPS = {"cost": 1e6, "exact_cost": 8e6}
+SMALL = 300  # cells of a part that may well occur again
+MOST_DIGITS = 100_000  # of a number of tables that is written out
 Interval = tuple[Fraction, Fraction]
 
 
@@ -25,11 +31,13 @@ Interval = tuple[Fraction, Fraction]
 class Beliefs:
     """What an adversary believes for whom all fitting tables are equally likely.
 
-    `found` has one entry for each part of the system, None for a part that was too large to count.
+    `found` has one entry for each part of the system, None for a part that was too large to count. `is_late`: there was no time
+    to count some of them.
     """
 
     system: System
     found: tuple[Expected | None, ...]
+    is_late: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -47,21 +55,36 @@ class Beliefs:
         return many
 
     @cached_property
+    def digits(self) -> int | None:
+        """About how many digits that number has, where integers were counted; it takes no long numbers."""
+        if any(one is None or one.tables is None for one in self.found):
+            return None
+        known = sum(log2(one.tables) for one in self.found if one is not None and one.tables)
+        return int((self.system.settled_bits + known) * log10(2)) + 1
+
+    @cached_property
+    def tables_told(self) -> int | None:
+        """How many tables fit, where they were counted and the number is not too long to be of any use."""
+        return self.tables if self.digits is not None and self.digits <= MOST_DIGITS else None
+
+    @cached_property
     def cells(self) -> dict[int, Interval]:
-        """The average number of people in each cell, between two bounds; cells of parts that were not counted are absent."""
-        same = {int(at): (Fraction(int(x)), Fraction(int(x))) for at, x in enumerate(self.system.low.tolist())}
+        """The average number of people in each cell that is not settled, between two bounds; without parts that were not counted."""
+        same: dict[int, Interval] = {}
         for part, one in zip(self.system.parts, self.found, strict=True):
+            look()
             for number, at in enumerate(part.place.tolist()):
-                if one is None:
-                    del same[at]
-                else:
+                if one is not None:
                     same[at] = (max(one.low[number], Fraction(int(part.low[number]))), min(one.high[number], Fraction(int(part.high[number]))))
         return same
 
     def share(self, class_: int, value: int) -> Interval | None:
         """The share of tables in which a person of a class has a value, between two bounds; None where it was not counted."""
-        cell = self.cells.get(self.system.cell(class_, value))
-        size = int(self.system.overlap.sizes[class_])
+        at, size = self.system.cell(class_, value), int(self.system.overlap.sizes[class_])
+        if self.system.low[at] == self.system.high[at]:
+            share = Fraction(int(self.system.low[at]), size)
+            return share, share
+        cell = self.cells.get(at)
         return None if cell is None else (cell[0] / size, cell[1] / size)
 
     def shares(self) -> Iterator[tuple[int, int, Interval]]:
@@ -74,7 +97,7 @@ class Beliefs:
 
 
 def beliefs(overlap: Overlap, job: Job | None = None) -> Beliefs:
-    """What follows from some views about everybody. Raises NoTable where no table fits.
+    """What follows from some views about everybody, as far as there is time. Raises NoTable where no table fits.
 
     >>> from tacit.overlap.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
@@ -83,13 +106,41 @@ def beliefs(overlap: Overlap, job: Job | None = None) -> Beliefs:
     >>> found.tables, found.share(3, 2)[0], [str(found.share(0, value)[0]) for value in range(4)]
     (45, Fraction(4, 5), ['0', '1/3', '2/5', '4/15'])
     """
-    system = system_of(overlap)
-    return Beliefs(system, tuple(averaged(part, job) for part in system.parts))
+    return all_averaged(system_of(overlap), lambda part: averaged(part, job))
+
+
+def all_averaged(system: System, count: Callable[[Part], Expected | None]) -> Beliefs:
+    """The averages of all parts, the smallest first; parts with the same sums are counted once."""
+    found: list[Expected | None] = [None] * len(system.parts)
+    known: dict[object, Expected | None] = {}
+    is_late = False
+    for number in sorted(range(len(found)), key=lambda one: (len(system.parts[one].place), one)):
+        part = system.parts[number]
+        try:
+            look()
+            key = part.key if len(part.place) <= SMALL else number
+            if key not in known:
+                known[key] = count(part)
+            found[number] = known[key]
+        except OutOfTime:
+            is_late = True  # a larger part may still be one that was counted already
+    return Beliefs(system, tuple(found), is_late)
 
 
 def averaged(part: Part, job: Job | None = None, *, exact_steps: float = EXACT_STEPS) -> Expected | None:
     """The averages of a part: in integers where that is cheap, else between bounds; None where neither is affordable."""
-    return counted(part, job, exact_steps) or _first(part, "cost", lambda way: way.enclosed(part, job), MOST_STEPS)
+    try:
+        found = counted(part, job, exact_steps)
+    except OutOfTime:
+        look()  # too little time for integers is enough for bounds, at times
+        if (bounds := _enclosed(part, job)) is None:
+            raise
+        return bounds
+    return found or _enclosed(part, job)
+
+
+def _enclosed(part: Part, job: Job | None) -> Expected | None:
+    return _first(part, "cost", lambda way: way.enclosed(part, job), MOST_STEPS)
 
 
 def counted(part: Part, job: Job | None = None, most: float = MOST_STEPS) -> Expected | None:
@@ -98,17 +149,24 @@ def counted(part: Part, job: Job | None = None, most: float = MOST_STEPS) -> Exp
 
 
 def _first(part: Part, price: str, ask: Callable[[ModuleType], Expected], most: float) -> Expected | None:
-    """The answer of the cheapest way that has one."""
-    if layers.cost(part).steps < FEW_STEPS:
+    """The answer of the cheapest way that has one. Raises OutOfTime where there was no time for one that might have had it."""
+    if getattr(layers, price)(part).steps < FEW_STEPS[price]:
         return ask(layers)  # what others would cost takes longer to find out
     costs = [(cost, number) for number, way in enumerate(WAYS) if (cost := getattr(way, price)(part)) is not None]
+    is_late = False
     for cost, number in sorted(costs):
         # What the layers cost is estimated far too high at times: they stop by themselves.
         if WAYS[number] is layers or (cost.is_affordable and cost.steps <= most):
             try:
+                begin(0.0 if WAYS[number] is layers else cost.steps / A_SECOND)
                 return ask(WAYS[number])
             except TooManyStates:
                 continue
+            except OutOfTime:
+                look()  # it is not over yet: there was too little time for this way only
+                is_late = True
+    if is_late:
+        raise OutOfTime
     return None
 
 

@@ -10,7 +10,8 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from tacit.overlap.arithmetic import Array, Marginal, Numbers
+from tacit.overlap.arithmetic import Array, Marginal, Numbers, multiplied
+from tacit.overlap.clock import look
 from tacit.overlap.expected import Expected
 from tacit.overlap.setting import Integers
 from tacit.overlap.shared import Factor, Shared
@@ -38,6 +39,7 @@ def tilts(part: Part) -> tuple[tuple[Sum, Fraction], ...]:
     for _ in range(SWEEPS):
         before = now.copy()
         for number, one in enumerate(sums):
+            look()
             by = min(max(max(one.total, 0.01) / float(now[one.cells].sum()), 1e-30), 1e30)
             if 1e-60 < factors[number] * by < 1e60:
                 factors[number] *= by
@@ -62,6 +64,7 @@ def cell_tilts(part: Part) -> list[Fraction]:
     """The product of the factors of each cell's sums."""
     found = [Fraction(1)] * len(part.place)
     for one, by in tilts(part):
+        look()
         for cell in one.cells.tolist():
             found[cell] *= by
     return found
@@ -78,6 +81,7 @@ def powers(ratio: Fraction, low: int, high: int) -> tuple[Array, Integers]:
     mantissas, exponents = np.empty(high - low + 1), np.empty(high - low + 1, dtype=np.int64)
     number, exponent = 1 << (TABLE_BITS - 1), 1 - TABLE_BITS
     for x in range(low, high + 1):
+        look()
         if x > low:
             below = ratio.denominator * x
             number = (number * ratio.numerator << below.bit_length()) // below
@@ -108,8 +112,7 @@ class Rounded:
 
     def dot(self, one: Array, other: Array, out: Array | None = None) -> Array:
         """The matrix product."""
-        found: Array = np.matmul(one, other, out)
-        return found
+        return multiplied(one, other, out)
 
     def tidy(self, raw: Array) -> Array:
         """Nothing below the floor."""
@@ -122,6 +125,7 @@ class Rounded:
         A true number of `of` is at most 1.01 + lost. So one product of one of each misses at most 2 * sum(lost), if
         there are few of them and lost is small; once it is not, nothing is known any more.
         """
+        look()
         roundings += sum(one.roundings for one in of)
         largest = float(raw.max(initial=0.0))
         up = -frexp(largest)[1] if largest > 0.0 else 0
@@ -156,6 +160,7 @@ def averages(part: Part, marginals: Iterable[Marginal]) -> dict[int, Interval]:
         slack = 1 - Fraction(one.weight.roundings + size + 1, ROUNDED)
         all_ = Fraction(float(weight.sum()))
         for cell, people in one.cells:
+            look()
             low, high = Fraction(int(part.low[cell])), Fraction(int(part.high[cell]))
             found[cell] = low, high
             if all_ and one.weight.lost <= MOST_LOST:

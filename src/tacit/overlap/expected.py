@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tacit.overlap.clock import look
+
 MOST_BYTES = 2 << 30  # what a count may hold in memory
 MOST_STEPS = 4e11  # multiplications after which a count is not begun
 
@@ -33,8 +35,11 @@ def exactly(totals: Sequence[int], tables: int) -> Expected:
     >>> exactly([3, 6], 9).low
     (Fraction(1, 3), Fraction(2, 3))
     """
-    found = tuple(Fraction(total, tables) for total in totals)
-    return Expected(found, found, tables)
+    found = []
+    for total in totals:
+        look()  # long numbers have long fractions
+        found.append(Fraction(total, tables))
+    return Expected(tuple(found), tuple(found), tables)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.overlap.clock import look
 from tacit.overlap.digits import Digits
 from tacit.overlap.setting import Integers
 from tacit.overlap.system import NoTable
@@ -166,6 +167,7 @@ def _added(digits: Digits, one: Table, other: Table) -> Table:
     dense = np.zeros(round(_box(digits)) if in_box else 0)
     loose: list[tuple[Integers, Floats]] = []
     for some in np.array_split(np.arange(len(other.keys)), 1 + len(one.keys) * len(other.keys) // AT_ONCE):
+        look()
         fits = digits.without([whole - one.keys[:, None]], [other.keys[some]])[0].ravel()
         weights = (one.weights[:, None] * other.weights[some]).ravel()[fits]
         if in_box:

@@ -6,15 +6,17 @@ the r people that its class has left is C(r, x), so all weights are whole number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, log2
 from typing import Any
 
 import numpy as np
 
 from tacit.jobs import Job
+from tacit.overlap.clock import begin, look
 from tacit.overlap.expected import MOST_BYTES, Cost, Expected, exactly
 from tacit.overlap.setting import Integers
 from tacit.overlap.system import NoTable, Part, Sum
@@ -26,6 +28,9 @@ LARGEST_CLASS = 900  # C(900, x) still fits a float
 UNIT = Fraction(1, 1 << 53)
 TINY = 2.0**-1020  # more than a product loses that is too small for a float
 PACKED = 62  # bits of a key
+A_SECOND = 50_000_000  # numbers that are moved, at most
+BITS_AT_ONCE = 1 << 24  # of long numbers that are multiplied between two looks at the clock
+LONG = 1000.0  # bits of a number from which on its length is what it costs
 
 
 class TooManyStates(Exception):
@@ -52,9 +57,14 @@ def cost(part: Part) -> Cost:
 
 
 def exact_cost(part: Part) -> Cost:
-    """The same with integers of any size."""
-    floats = cost(part)
-    return Cost(8 * floats.steps, 3 * floats.bytes)
+    """The same with integers of any size: as long as the number of tables may be."""
+    floats, longer = cost(part), max(1.0, _most_bits(part) / LONG)
+    return Cost(8 * longer**1.5 * floats.steps, 3 * longer * floats.bytes)
+
+
+def _most_bits(part: Part) -> float:
+    """A bound on the number of tables, as a power of two: everybody has any value that somebody of the class can have."""
+    return sum(one.total * log2(max(len(one.cells), 1)) for one in part.classes)
 
 
 def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expected:
@@ -68,7 +78,7 @@ def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expecte
     >>> count(part).tables
     45
     """
-    layers = laid_out(part, most, job)
+    layers = laid_out(part, min(most, int(8 * MOST_BYTES / max(LONG, _most_bits(part)))), job)
     chosen = [_chosen(layer, object) for layer in layers]
     ahead = _ahead(layers, chosen)
     tables = int(ahead[0][0])
@@ -77,8 +87,8 @@ def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expecte
     totals = [0] * len(part.place)
     behind: Array = np.array([1], dtype=object)
     for number, (layer, ways) in enumerate(zip(layers, chosen, strict=True)):
-        through = behind[layer.source] * ways
-        totals[layer.cell] = int((through * layer.x * ahead[number + 1][layer.target]).sum())
+        through = _times(behind[layer.source], ways)
+        totals[layer.cell] = int(_times(through * layer.x, ahead[number + 1][layer.target]).sum())
         behind = _gathered(through, layer.target, len(ahead[number + 1]))
     return exactly(totals, tables)
 
@@ -97,6 +107,7 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
     behind, lost = np.array([1.0]), 0.0
     low, high = [Fraction(0)] * len(part.place), [Fraction(0)] * len(part.place)
     for number, (layer, ways) in enumerate(zip(layers, chosen, strict=True)):
+        look()
         through = behind[layer.source] * ways
         onward = ahead[number + 1][layer.target]
         weight = through * onward
@@ -123,10 +134,11 @@ def tables_of(part: Part, draws: int, rng: np.random.Generator, most: int = MOST
     found = np.zeros((draws, len(part.place)), dtype=np.int64)
     state = np.zeros(draws, dtype=np.int64)
     for number, layer in enumerate(layers):
-        weight = _chosen(layer, object) * ahead[number + 1][layer.target]
+        weight = _times(_chosen(layer, object), ahead[number + 1][layer.target])
         starts = np.searchsorted(layer.source, np.arange(layer.states + 1))
         after = np.zeros_like(state)
         for one in np.unique(state).tolist():
+            look()
             some = np.nonzero(state == one)[0]
             ways = weight[starts[one] : starts[one + 1]].tolist()
             picked = starts[one] + _picked(ways, len(some), rng)
@@ -150,6 +162,7 @@ def _picked(weights: Sequence[int], many: int, rng: np.random.Generator) -> Inte
 # -- the order of the cells -----------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=64)
 def order_of(part: Part) -> list[int]:
     """The cells in the order, of a few tried, that keeps the least open."""
     by_value = np.lexsort((part.class_of, part.value)).tolist()
@@ -168,6 +181,7 @@ def _line(part: Part) -> Integers:
     place: dict[int, int] = {}
     while waiting:
         # Next comes the class that opens the fewest rows, and of those the one that has the most in common with what is open.
+        look()
         best = min(waiting, key=lambda one: (len(rows_of[one] - opened), -len(rows_of[one] & opened), one))
         place[best] = len(place)
         opened |= rows_of[best]
@@ -186,6 +200,7 @@ def _greedy(part: Part) -> list[int]:
     size = [log2(min(one.total, int(part.high[one.cells].sum())) + 1) for one in sums]
     waiting, order = set(range(len(part.place))), []
     while waiting:
+        look()
         best = min(waiting, key=lambda cell: (sum(_change(number, rest, sums, size) for number in of_cell[cell]), cell))
         for number in of_cell[best]:
             rest[number] -= 1
@@ -212,6 +227,7 @@ def _widths(part: Part, order: Sequence[int]) -> Iterator[tuple[float, float]]:
     done = np.zeros(len(sums), dtype=np.int64)
     open_bits: dict[int, float] = {}
     for cell in order:
+        look()
         ways = int(part.high[cell] - part.low[cell])
         for number in of_cell[cell]:
             rest[number] -= part.high[cell]
@@ -233,6 +249,7 @@ def laid_out(part: Part, most: int, job: Job | None) -> list[Layer]:
     walk = _Walk(part, order)
     layers, held = [], 0
     for done, cell in enumerate(order):
+        look()
         if job is not None:
             job.step("counting tables", done / len(order))
         layer = walk.step(cell, most - held)
@@ -275,12 +292,15 @@ class _Walk:
         many = np.maximum(high - low + 1, 0)
         if int(many.sum()) > most or 8 * int(many.sum()) * (len(self.open) + 5) > MOST_BYTES // 2:
             raise TooManyStates
+        begin(int(many.sum()) * (len(self.open) + 5) / A_SECOND)
         states = len(self.left)
         source = np.repeat(np.arange(states), many)
         x = low[source] + np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
         class_column = self.open.index(mine[0])
         people = self.left[source, class_column]
+        look()
         self.left = self.left[source]
+        look()
         for number in mine:
             self.left[:, self.open.index(number)] -= x
         self._close(mine)
@@ -299,25 +319,67 @@ def _distinct(states: Integers) -> tuple[Integers, Integers]:
     """The different rows, and which of them each row is."""
     if not len(states) or not states.shape[1]:
         return states[:1], np.zeros(len(states), dtype=np.int64)
+    order: Integers | None = None
+    keys = list(_keys(states))
+    for key in reversed(keys):
+        look()
+        order = np.argsort(key, kind="stable") if order is None else order[np.argsort(key[order], kind="stable")]
+    assert order is not None
+    is_new = np.zeros(len(order), dtype=bool)
+    is_new[0] = True
+    for key in keys:
+        is_new[1:] |= np.diff(key[order]) != 0
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(is_new) - 1
+    return states[order[is_new]], inverse
+
+
+def _keys(states: Integers) -> Iterator[Integers]:
+    """Each row as a few numbers, which are ordered as the rows are."""
     least = states.min(axis=0)
-    width = states.max(axis=0) - least + 1
-    if sum(log2(one) for one in width.tolist()) > PACKED:
-        found, inverse = np.unique(states, axis=0, return_inverse=True)
-        return found, inverse.reshape(-1)
-    key = np.zeros(len(states), dtype=np.int64)
-    for at, one in enumerate(width.tolist()):
-        key = key * one + (states[:, at] - least[at])
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return states[first], inverse.reshape(-1)
+    key, bits = np.zeros(len(states), dtype=np.int64), 0.0
+    for at, wide in enumerate((states.max(axis=0) - least + 1).tolist()):
+        look()
+        if bits + log2(wide) > PACKED:
+            yield key
+            key, bits = np.zeros(len(states), dtype=np.int64), 0.0
+        key = key * wide + (states[:, at] - least[at])
+        bits += log2(wide)
+    yield key
 
 
 def _chosen(layer: Layer, kind: type) -> Array:
     """In how many ways the people of each step are chosen."""
     base = int(layer.x.max(initial=0)) + 1
     pairs, inverse = np.unique(layer.left * base + layer.x, return_inverse=True)
-    ways = [comb(one // base, one % base) for one in pairs.tolist()]
+    ways = list(_combinations(divmod(one, base) for one in pairs.tolist()))
     number: Callable[[int], Any] = float if kind is float else int
     return np.array([number(one) for one in ways], dtype=kind)[inverse.reshape(-1)] if ways else np.zeros(0, dtype=kind)
+
+
+def _combinations(pairs: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """C(n, x) for some pairs in increasing order; the next x costs one short multiplication and division.
+
+    >>> list(_combinations([(4, 1), (4, 2), (4, 4), (6, 3)]))
+    [4, 6, 1, 20]
+    """
+    before, ways = (-1, -1), 0
+    for n, x in pairs:
+        look()
+        ways = ways * (n - x + 1) // x if before == (n, x - 1) else comb(n, x)
+        before = n, x
+        yield ways
+
+
+def _times(one: Array, other: Array) -> Array:
+    """Products of integers of any size, some at a time."""
+    longest = max((int(some[len(some) // 2]).bit_length() for some in (one, other) if len(some)), default=1)
+    step = max(1, BITS_AT_ONCE // max(64, longest))
+    found = np.empty(len(one), dtype=object)
+    for start in range(0, len(one), step):
+        look()
+        found[start : start + step] = one[start : start + step] * other[start : start + step]
+    return found
 
 
 def _gathered(weights: Array, place: Integers, many: int) -> Array:
@@ -343,7 +405,7 @@ def _ahead(layers: Sequence[Layer], chosen: Sequence[Array]) -> list[Array]:
     last = int(layers[-1].target.max(initial=-1)) + 1
     found: list[Array] = [np.array([1] * last, dtype=object)]
     for layer, ways in zip(reversed(layers), reversed(chosen), strict=True):
-        found.append(_gathered(ways * found[-1][layer.target], layer.source, layer.states))
+        found.append(_gathered(_times(ways, found[-1][layer.target]), layer.source, layer.states))
     return found[::-1]
 
 
@@ -355,6 +417,7 @@ def _ahead_scaled(layers: Sequence[Layer], chosen: Sequence[Array]) -> tuple[lis
     found: list[Array] = [np.ones(last)]
     lost, roundings = [0.0], 0
     for layer, ways in zip(reversed(layers), reversed(chosen), strict=True):
+        look()
         values = _gathered(ways * found[-1][layer.target], layer.source, layer.states)
         if not values.max(initial=0) > 0:
             raise NoTable

@@ -19,6 +19,7 @@ from math import prod
 import numpy as np
 
 from tacit.overlap.arithmetic import Arithmetic, Array, Numbers
+from tacit.overlap.clock import look
 from tacit.overlap.cores import CORES, each
 from tacit.overlap.expected import Cost
 from tacit.overlap.setting import Integers
@@ -49,6 +50,7 @@ def state_counts(wide: Sequence[int], total: int) -> Array:
     many[0] = 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         for one in wide:
+            look()
             many = with_value(many, one)
     return many
 
@@ -144,6 +146,7 @@ class Layout:
             blocks: list[list[Integers]] = [[] for _ in range(self.total + 1)]
             start = 0
             for total in range(self.total + 1):
+                look()
                 for own in range(total + 1):
                     many = int(self.many[piece][own] * self.rest[piece + 1][total - own])
                     blocks[total - own].append(np.arange(start, start + many))
@@ -164,6 +167,7 @@ def unary(tables: Sequence[Numbers], layout: Layout, arithmetic: Arithmetic) -> 
     for piece in range(last - 1, -1, -1):
         now = []
         for total in range(layout.total + 1) if piece else [layout.total]:
+            look()
             parts = [np.outer(own[piece].part[layout.own(piece, one)], rest[total - one]).reshape(-1) for one, _ in layout.cut(piece, total)]
             now.append(arithmetic.tidy(np.concatenate([np.empty(0), *parts])))
         rest = now
@@ -308,6 +312,7 @@ def shares(state: Numbers, layout: Layout, arithmetic: Arithmetic) -> list[Numbe
     for piece, many in enumerate(layout.many):
         own, after = np.zeros(int(many.sum())), dict[int, Array]()
         for total, part in rest.items():
+            look()
             for one, place in layout.cut(piece, total):
                 block = part[place].reshape(int(many[one]), -1)
                 own[layout.own(piece, one)] += block.sum(axis=1)

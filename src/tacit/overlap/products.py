@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.jobs import Job
 from tacit.overlap.arithmetic import Arithmetic, Array, Marginal, Numbers
+from tacit.overlap.clock import look
 from tacit.overlap.cores import CORES, each, one_core_each
 from tacit.overlap.enclosing import Rounded, averages
 from tacit.overlap.enclosing import enclosed as all_enclosed
@@ -177,6 +178,10 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
     matrix that is multiplied to all coefficients of the other. Many are done at once, side by side.
     """
     few, many = sorted((one, other), key=lambda poly: prod(poly.window.shape[:-1]))
+    # A coefficient is the sum of so many products at most; adding zeros does not round.
+    terms = min(one.numbers.part.size, other.numbers.part.size)
+    if len(kept.shape) == 1 and terms <= INNER:
+        return Polynomial(kept, arithmetic.made(_in_one_variable(one, other, kept), [one.numbers, other.numbers], terms, terms))
     found = np.zeros(kept.shape)
     wide, narrow = many.window.shape[-1], kept.shape[-1]
     shift = kept.start[-1] - few.window.start[-1] - many.window.start[-1]
@@ -203,9 +208,19 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
     batches = _batches(_moves(few, many, kept), max(1, at_once))
     for box, got in each(work, batches, is_long=few.numbers.part.size * many.numbers.part.size > LONG):
         found[box] += got
-    # A coefficient is the sum of so many products at most; adding zeros does not round.
-    terms = min(one.numbers.part.size, other.numbers.part.size)
     return Polynomial(kept, arithmetic.made(found, [one.numbers, other.numbers], terms, terms))
+
+
+def _in_one_variable(one: Polynomial, other: Polynomial, kept: Window) -> Array:
+    """The same for one variable, product by product: there is too little to do for a matrix to be worth its making."""
+    look()
+    whole = np.convolve(one.numbers.part, other.numbers.part)
+    start = one.window.start[0] + other.window.start[0]
+    found = np.zeros(kept.shape)
+    low, high = max(start, kept.start[0]), min(start + len(whole), kept.stop[0])
+    if low < high:
+        found[low - kept.start[0] : high - kept.start[0]] = whole[low - start : high - start]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +235,7 @@ class _Move:
 def _moves(few: Polynomial, many: Polynomial, kept: Window) -> Iterator[_Move]:
     """All places with a coefficient that is not 0 whose moves end in the window."""
     for lead in np.argwhere(few.numbers.part.any(axis=-1)).tolist():
+        look()
         source, target = [], []
         for axis, place in enumerate(lead):
             by = place + few.window.start[axis]

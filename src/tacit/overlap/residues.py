@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, factorial, log2, prod
+from math import ceil, log2, prod
 
 import numpy as np
 
 from tacit.jobs import Job
-from tacit.overlap.arithmetic import Array, Marginal, Numbers
+from tacit.overlap.arithmetic import Array, Marginal, Numbers, multiplied
+from tacit.overlap.clock import look
 from tacit.overlap.cores import each
 from tacit.overlap.enclosing import cell_tilts, tilts
 from tacit.overlap.expected import Expected
+from tacit.overlap.factorials import bits, quotient
 from tacit.overlap.shared import Column, Factor, Shared
 from tacit.overlap.system import NoTable, Part
 
@@ -48,9 +50,9 @@ class Modulo:
 
     def dot(self, one: Array, other: Array, out: Array | None = None) -> Array:
         """The matrix product, cut along the axis that is added up."""
-        found = self.tidy(np.matmul(one[:, :LONGEST], other[:LONGEST], out))
+        found = self.tidy(multiplied(one[:, :LONGEST], other[:LONGEST], out))
         for start in range(LONGEST, one.shape[1], LONGEST):
-            found += np.matmul(one[:, start : start + LONGEST], other[start : start + LONGEST])
+            found += multiplied(one[:, start : start + LONGEST], other[start : start + LONGEST])
             self.tidy(found)
         return found
 
@@ -64,6 +66,7 @@ class Modulo:
 
     def made(self, raw: Array, of: Sequence[Numbers], terms: int, roundings: int) -> Numbers:
         """The residues."""
+        look()
         return Numbers(self.tidy(raw))
 
     def weights(self, factor: Factor) -> Numbers:
@@ -82,25 +85,26 @@ def counted(shared: Shared, run: Run, job: Job | None = None, *, is_long: bool =
 
     `run` gives marginals of prod(high! / x! over all cells). Raises NoTable where there is no table.
     """
-    part, divisor = shared.part, _divisor(shared)
+    part, divisor = shared.part, list(_divisor(shared))
     many = needed(shared)
     assert many is not None, "counted only where enough primes are known"
     own = primes(many)
-    ahead = prod(factorial(high) for high in part.high.tolist())
+    above, below = quotient(divisor, part.high.tolist())
     found: list[list[int]] = []
     for sums in each(lambda modulo: _sums(part, modulo.prime, run(modulo)), _moduli(part, own), is_long=is_long):
         prime = own[len(found)]
-        by = divisor % prime * pow(ahead, -1, prime) % prime
+        by = above % prime * pow(below % prime, -1, prime) % prime
         found.append([one * by % prime for one in sums])
         if job is not None:
             job.step(f"counted modulo {len(found)} of {len(own)} primes", len(found) / len(own))
     all_, *cells = remainders(list(zip(*found, strict=True)), own)
     if not all_:
         raise NoTable
-    tables, left = divmod(all_ * prod(factorial(one.total) for one in part.classes), divisor)
+    above, below = quotient([one.total for one in part.classes], divisor)
+    tables, left = divmod(all_ * above, below)
     assert not left, "tables are whole"
     # The weighted numbers have few digits beside those of tables, so the averages are taken from them.
-    averages = tuple(Fraction(one, all_) for one in _with_following(shared, all_, cells))
+    averages = tuple(_share(one, all_) for one in _with_following(shared, all_, cells))
     return Expected(averages, averages, tables)
 
 
@@ -113,9 +117,10 @@ def needed(shared: Shared) -> int | None:
     part = shared.part
     if max(one.total for one in part.classes) >= 1 << (BITS - 1):
         return None
-    bits = _most_tables(part) + _divisor(shared).bit_length() + int(part.high.max()).bit_length()
-    bits -= sum(factorial(one.total).bit_length() - 1 for one in part.classes)
-    many = max(1, ceil((bits + 1) / (BITS - 0.1)))
+    # One more for what the logarithms of factorials may be off by.
+    weighted = ceil(bits(list(_divisor(shared))) - bits([one.total for one in part.classes])) + 1
+    most = _most_tables(part) + weighted + int(part.high.max()).bit_length()
+    many = max(1, ceil((most + 1) / (BITS - 0.1)))
     return many if many <= MOST_PRIMES else None
 
 
@@ -126,31 +131,36 @@ def _most_tables(part: Part) -> int:
     sizes of the classes together have prod((sum of the weights of its cells) ** size).
     """
     own = cell_tilts(part)
-    bits = sum(one.total * _log2(sum((own[cell] for cell in one.cells.tolist()), Fraction(0))) for one in part.classes)
+    own_bits = sum(one.total * _log2(sum((own[cell] for cell in one.cells.tolist()), Fraction(0))) for one in part.classes)
     # A term is off by a few units in its last place, which is far less than 1 in all.
-    return ceil(bits - sum(one.total * _log2(by) for one, by in tilts(part))) + 1
+    return ceil(own_bits - sum(one.total * _log2(by) for one, by in tilts(part))) + 1
 
 
 def _log2(number: Fraction) -> float:
     return log2(number.numerator) - log2(number.denominator)
 
 
-def _divisor(shared: Shared) -> int:
-    """A number that prod(x! over all cells) divides for all tables, whatever they are."""
-    return prod(_divisor_of(shared, column) for column in shared.columns)
+def _share(some: int, all_: int) -> Fraction:
+    look()
+    return Fraction(some, all_)
 
 
-def _divisor_of(shared: Shared, column: Column) -> int:
+def _divisor(shared: Shared) -> Iterator[int]:
+    """Numbers whose factorials have a product that prod(x! over all cells) divides for all tables, whatever they are."""
+    for column in shared.columns:
+        yield from _divisor_of(shared, column)
+
+
+def _divisor_of(shared: Shared, column: Column) -> Iterator[int]:
     """The same for the cells of one value: x! y! divides (x + y)!, so cells are put together where their sum is bounded."""
     high = shared.part.high
     left = {axis: int(high[cell]) for axis, cell in enumerate(column.axes) if cell is not None}
-    found = 1
     for cell, linear in column.following:
         most = int(high[cell])
         if all(times < 0 for _, times in linear.factors):
             most = min(max(linear.constant, 0), most + sum(left.pop(axis, 0) for axis in linear.axes))
-        found *= factorial(most)
-    return found * prod(factorial(most) for most in left.values())
+        yield most
+    yield from left.values()
 
 
 def _moduli(part: Part, own: Sequence[int]) -> Iterator[Modulo]:
@@ -172,6 +182,7 @@ def _falling(low: int, high: int, own: Sequence[int]) -> Array:
     modulus = np.array(own, dtype=np.int64)
     found = np.ones((len(own), high - low + 1), dtype=np.int64)
     for x in range(high - 1, low - 1, -1):
+        look()
         found[:, x - low] = found[:, x - low + 1] * (x + 1) % modulus
     found = np.where(found > modulus[:, None] // 2, found - modulus[:, None], found)
     return found.astype(np.float64)
@@ -182,6 +193,7 @@ def _sums(part: Part, prime: int, marginals: Iterable[Marginal]) -> list[int]:
     found = [0] * (len(part.place) + 1)
     seen = set()
     for one in marginals:
+        look()
         weight = one.weight.part.astype(np.int64) % prime
         seen.add(int(weight.sum()) % prime)
         for cell, people in one.cells:
@@ -218,6 +230,7 @@ def _sum_of(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:
     """The sum of some fractions, by halves so that the numbers stay short for long."""
     if len(above) == 1:
         return above[0], below[0]
+    look()
     half = len(above) // 2
     (a, b), (c, d) = _sum_of(above[:half], below[:half]), _sum_of(above[half:], below[half:])
     return a * d + c * b, b * d

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.overlap.clock import look
 from tacit.overlap.setting import Integers
 from tacit.overlap.system import Flags, NoTable, Part
 
@@ -138,6 +139,7 @@ class _Span:
 
     def add(self, equation: Equation) -> bool:
         """Take an equation in; was it new? Raises NoTable where it contradicts the others."""
+        look()
         left = self.reduced(equation)
         cells = [cell for cell in left if cell != TOTAL]
         if not cells:
@@ -156,6 +158,7 @@ class _Span:
 
 
 def _subtract(row: Equation, times: int | Fraction, other: Equation) -> None:
+    look()
     for cell, factor in other.items():
         value = row.get(cell, 0) - times * factor
         if value:

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from tacit.jobs import Job
-from tacit.overlap.counting import Beliefs, averaged, least_cost
+from tacit.overlap.clock import look, until
+from tacit.overlap.counting import A_SECOND, Beliefs, all_averaged, averaged, least_cost
+from tacit.overlap.expected import Expected
 from tacit.overlap.question import Key, OverlapQuestion
 from tacit.overlap.setting import Integers, Overlap, merged
-from tacit.overlap.system import NoTable, system_of
+from tacit.overlap.system import NoTable, Part, system_of
 from tacit.worlds.solving import Deadline, OutOfTime
 
 SECONDS, BRIEFLY = 20.0, 2.0  # for all stages together: on a page, and in the terminal
 MOST_CELLS = 200_000  # classes times values
 EXACT_STEPS = 1e8  # beyond that bounds are as good for a picture
-A_SECOND = 1e10  # steps; what would take longer than there is time is not begun
 SHOWN = 12  # classes whose people and shares are kept, the most exposed first
 NAMED = 4  # people of a class
 TOO_LARGE = "too many tables fit"
@@ -94,12 +95,12 @@ def stages(question: OverlapQuestion, job: Job | None = None, *, seconds: float 
     What was not counted by then, or is too large to be, is left out, and the stage says so. The last stage comes first: it is
     the one that a verdict speaks of.
     """
-    deadline = Deadline(seconds)
-    limited = _limited(job or Job(), deadline)
+    deadline, job = Deadline(seconds), job or Job()
     numbers = range(1, len(question.releases) + 1)
     found: dict[int, tuple[Stage, Beliefs | None, Integers]] = {}
     for many in sorted(numbers, key=lambda one: one != len(numbers)):
-        found[many] = _stage(question, many, limited, deadline)
+        with until(deadline, job):
+            found[many] = _stage(question, many, job, deadline)
     last, beliefs, number = found[len(numbers)]
     shown = ranked(last)[:SHOWN]
     wide = range(len(question.overlap.values))
@@ -115,16 +116,6 @@ def ranked(stage: Stage) -> list[int]:
     return sorted(stage.largest, key=lambda class_: (-stage.largest[class_].least, class_))
 
 
-def _limited(job: Job, deadline: Deadline) -> Job:
-    """The same work, which ends with OutOfTime."""
-
-    def tell(text: str, share: float) -> None:
-        job.step(text, share)
-        deadline.left()
-
-    return Job(tell)
-
-
 def _stage(question: OverlapQuestion, many: int, job: Job, deadline: Deadline) -> tuple[Stage, Beliefs | None, Integers]:
     """The beliefs after the first of the releases; with them the number that each class has there."""
     seen, number = _alike(question.seen(many))
@@ -136,12 +127,15 @@ def _stage(question: OverlapQuestion, many: int, job: Job, deadline: Deadline) -
         return Stage(name, {}, unseen, missing=TOO_MANY), None, number
     try:
         job.step(f"beliefs after {name}", 0.0)
+        look()
         beliefs = _beliefs(seen, job, deadline)
+        known = dict(_largest(beliefs, _meanings(question)))
+        tables = beliefs.tables_told
     except (OutOfTime, NoTable):
         return Stage(name, {}, unseen, missing=TOO_LONG), None, number
-    known = dict(_largest(beliefs, _meanings(question)))
+    missing = "" if beliefs.is_complete else TOO_LONG if beliefs.is_late else TOO_LARGE
     largest = {class_: known[at] for class_, at in enumerate(number.tolist()) if at in known}
-    return Stage(name, largest, unseen, beliefs.tables, "" if beliefs.is_complete else TOO_LARGE), beliefs, number
+    return Stage(name, largest, unseen, tables, missing), beliefs, number
 
 
 def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
@@ -160,11 +154,10 @@ def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
 
 
 def _beliefs(overlap: Overlap, job: Job, deadline: Deadline) -> Beliefs:
-    system = system_of(overlap)
-    found = [
-        None if least_cost(part).steps > A_SECOND * deadline.left() else averaged(part, job, exact_steps=EXACT_STEPS) for part in system.parts
-    ]
-    return Beliefs(system, tuple(found))
+    def count(part: Part) -> Expected | None:
+        return None if least_cost(part).steps > A_SECOND * deadline.left() else averaged(part, job, exact_steps=EXACT_STEPS)
+
+    return all_averaged(system_of(overlap), count)
 
 
 def _meanings(question: OverlapQuestion) -> tuple[tuple[int, ...], ...]:
@@ -174,6 +167,7 @@ def _meanings(question: OverlapQuestion) -> tuple[tuple[int, ...], ...]:
 def _largest(beliefs: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[tuple[int, Largest]]:
     """The largest belief about each class that was counted; values that may mean the same count together."""
     for class_ in range(len(beliefs.system.overlap.sizes)):
+        look()
         every = []
         for same in meanings:
             shares = [one for value in same if (one := beliefs.share(class_, value)) is not None]

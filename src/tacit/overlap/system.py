@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import count
-from math import factorial
 from typing import Any
 
 import numpy as np
 
+from tacit.overlap.clock import look
+from tacit.overlap.factorials import bits, quotient
 from tacit.overlap.setting import NOTHING, Integers, Overlap
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -56,6 +57,13 @@ class Part:
         return found
 
     @property
+    def key(self) -> bytes:
+        """What is the same for parts with the same sums, whoever they are about."""
+        sums = [(one.cells.tolist(), one.total) for one in self.classes], [(one.cells.tolist(), one.total) for one in self.rows]
+        order = np.unique(self.value, return_inverse=True)[1].tolist()
+        return repr((order, self.low.tolist(), self.high.tolist(), sums)).encode()
+
+    @property
     def people(self) -> int:
         """How many people the part is about."""
         return sum(one.total for one in self.classes)
@@ -77,17 +85,23 @@ class System:
     @cached_property
     def settled(self) -> int:
         """In how many ways the people of each class can be divided among the settled cells and the rest."""
-        ways = 1
-        is_settled = self.low == self.high
-        wide = len(self.overlap.values)
-        for number, size in enumerate(self.overlap.sizes.tolist()):
-            own = slice(number * wide, (number + 1) * wide)
-            fixed = [one for one in self.low[own][is_settled[own]].tolist() if one]
-            if fixed:
-                ways *= factorial(size) // factorial(size - sum(fixed))
-                for one in fixed:
-                    ways //= factorial(one)
-        return ways
+        return quotient(*self._divided)[0]
+
+    @cached_property
+    def settled_bits(self) -> float:
+        """The logarithm of that to base 2, nearly; it takes no long numbers."""
+        above, below = self._divided
+        return bits(above) - bits(below)
+
+    @cached_property
+    def _divided(self) -> tuple[list[int], list[int]]:
+        """How many people each class has; and how many its settled cells and the rest of it have. Without what cancels."""
+        sizes = self.overlap.sizes
+        fixed = np.where(self.low == self.high, self.low, 0).reshape(len(sizes), -1)
+        rest = sizes - fixed.sum(axis=1)
+        some = rest < sizes
+        below = np.concatenate([fixed[some].reshape(-1), rest[some]])
+        return sizes[some].tolist(), below[below > 1].tolist()
 
 
 def system_of(overlap: Overlap) -> System:
@@ -106,8 +120,9 @@ def system_of(overlap: Overlap) -> System:
     _squeeze(low, high, [*classes, *rows])
     class_of = np.repeat(np.arange(len(classes)), wide)
     while True:
+        look()
         live = low < high
-        mine = [Sum(one[live[one]], total - int(low[one[~live[one]]].sum())) for one, total in classes]
+        mine = list(_left(classes, live, low))
         simple = _simplified(rows, mine, low, high, class_of)
         before = low.copy(), high.copy()
         sums = [(one.cells, one.total) for one in mine if len(one.cells)]
@@ -115,6 +130,13 @@ def system_of(overlap: Overlap) -> System:
         _squeeze(low, high, [*sums, *((np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple)])
         if (low == before[0]).all() and (high == before[1]).all():
             return System(overlap, low, high, tuple(_parts(mine, simple, low, high, wide)))
+
+
+def _left(sums: Iterable[tuple[Integers, int]], live: Flags, low: Integers) -> Iterable[Sum]:
+    """The cells of some sums that are not settled, and what is left for them."""
+    for cells, total in sums:
+        look()
+        yield Sum(cells[live[cells]], total - int(low[cells[~live[cells]]].sum()))
 
 
 def _rows(overlap: Overlap) -> Iterable[tuple[Integers, int]]:
@@ -143,6 +165,7 @@ def _squeeze(low: Integers, high: Integers, sums: Sequence[tuple[Integers, int]]
     cells = np.concatenate([cells for cells, _ in sums])
     totals = np.array([total for _, total in sums], dtype=np.int64)
     while True:
+        look()
         least = np.bincount(number, low[cells], len(sums)).astype(np.int64)
         most = np.bincount(number, high[cells], len(sums)).astype(np.int64)
         if (least > totals).any() or (most < totals).any():
@@ -164,8 +187,12 @@ def _simplified(
     live = low < high
     found: dict[Cells, int] = {}
     for cells, total in rows:
-        rest = total - int(low[cells[~live[cells]]].sum())
-        kept = frozenset(cells[live[cells]].tolist())
+        look()
+        is_live = live[cells]
+        rest = total - int(low[cells[~is_live]].sum())
+        if not rest and not is_live.any():
+            continue
+        kept = frozenset(cells[is_live].tolist())
         for number in set(class_of[list(kept)].tolist()):
             if whole[number] <= kept:
                 kept -= whole[number]
@@ -186,6 +213,7 @@ def _without_nested(sums: dict[Cells, int]) -> dict[Cells, int]:
     waiting = [(len(cells), next(number), cells) for cells in sums]
     heapify(waiting)
     while waiting:
+        look()
         inner = heappop(waiting)[-1]
         if inner not in sums:
             continue
@@ -215,6 +243,7 @@ def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integ
     sums: list[tuple[bool, list[int], int]] = [(True, one.cells.tolist(), one.total) for one in classes if len(one.cells)]
     sums += [(False, sorted(cells), total) for cells, total in rows]
     for _, cells, _ in sums:
+        look()
         first = top(cells[0])
         for cell in cells[1:]:
             parent[top(cell)] = first
@@ -222,6 +251,7 @@ def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integ
     for one in sums:
         together[top(one[1][0])].append(one)
     for own in together.values():
+        look()
         place = np.array(sorted(cell for is_class, cells, _ in own if is_class for cell in cells), dtype=np.int64)
         yield Part(
             place, place % wide, low[place], high[place],

@@ -331,7 +331,8 @@ def bounds_of(out: Disclosed, found: Beliefs) -> Iterator[tuple[Fraction, Fracti
 def shares_of(out: Disclosed, found: Beliefs) -> Floats:
     """Beliefs by class and meaning, as floats."""
     wide = len(found.system.overlap.values)
-    shares = np.zeros((len(found.system.overlap.sizes), wide))
+    is_settled = found.system.low == found.system.high
+    shares = np.where(is_settled, found.system.low, 0).astype(np.float64).reshape(-1, wide)
     for at, (low, high) in found.cells.items():
         shares[at // wide, at % wide] = float(low + high) / 2
     shares /= found.system.overlap.sizes[:, None]

@@ -211,6 +211,8 @@ def measured(verdict: Verdict, *, page: bool = False) -> str:
         if "worlds" in told:
             many = told.pop("worlds")
             found.append("1 table fits" if many == 1 else f"{large(many, page=page)} tables fit")
+        if "worlds_digits" in told:
+            found.append(f"the number of tables that fit has {plural('digit', told.pop('worlds_digits'))}")
         if "smallest_crowd" in told:
             found.append(f"the smallest crowd has {people(told.pop('smallest_crowd'))}")
     elif "k" in told:
