@@ -128,6 +128,40 @@ def test_a_shared_audience_reads_nobodys_value(tacit: Any) -> None:
     assert not any(name in Path("r.html").read_text("utf-8") for name in PERSONAL)
 
 
+def test_a_shared_audience_reads_no_condition_on_a_key(tacit: Any) -> None:
+    """A condition on a key names people, in the SQL and in the lines for the plan."""
+    ran = tacit("restore", "--columns", "name", "--audience", "shared", "--report", "r.html")
+    document = tacit("restore", "--columns", "name", "--audience", "shared", "--json")
+    for text in (ran.out, document.out, Path("r.html").read_text("utf-8")):
+        assert not any(name in text for name in (*PERSONAL, "Bob", "Clark", "Ellen", "Fen", "Garcia"))
+    assert "for the owner only" in ran.out and "--audience owner" in ran.out
+    assert [one["query"] for one in document.json["views"]] == [None, None] and document.json["draft"] is None
+    owner = tacit("restore", "--columns", "name", "--json").json
+    assert "name IN" in owner["draft"] and all("name IN" in one["query"] for one in owner["views"])
+
+
+def test_classes_of_views_that_name_people_are_for_the_owner(tacit: Any) -> None:
+    Path("tacit.yaml").write_text(PATIENTS.replace("sex = 'M'", "name IN ('Alan', 'Bob', 'Clark', 'Donald')"), "utf-8")
+    document = tacit("restore", "--columns", "sex", "--audience", "shared", "--json")
+    assert "'Alan'" not in document.out
+
+
+def test_the_next_command_is_about_the_same_check_and_columns(tacit: Any) -> None:
+    check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5"
+    Path("tacit.yaml").write_text(PATIENTS.replace(check + "}", f"{check}, name: my strict}}\n{check.replace('0.5', '0.8')}, name: lax}}"), "utf-8")
+    ran = tacit("restore", "my strict", "--columns", "age,sex", "--views", "2")
+    said = " ".join(ran.out.split())
+    assert said.endswith("| tacit restore 'my strict' --plan tacit.yaml --columns age,sex --views 2 --aware")
+    assert tacit("restore", "my strict", "--plan", "tacit.yaml", "--columns", "age,sex", "--views", "2", "--aware").status in (0, 3)
+
+
+def test_unknown_names_come_with_those_that_are_known(tacit: Any) -> None:
+    assert "It has one without a name: write tacit restore alone." in tacit("restore", "zzz").err
+    check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5"
+    Path("tacit.yaml").write_text(PATIENTS.replace(check + "}", f"{check}, name: strict}}\n{check.replace('0.5', '0.8')}}}"), "utf-8")
+    assert "Known: strict. Give name: NAME in the plan to the one of male, age26to28." in tacit("restore", "zzz").err
+
+
 def test_the_page_shows_the_views_and_both_verdicts(tacit: Any) -> None:
     assert tacit("restore", "--report", "r.html").status == 0
     page = Path("r.html").read_text("utf-8")

@@ -59,6 +59,7 @@ class Explored:
     utility: str
     rungs: tuple[Rung, ...]
     seconds: float = 0.0
+    not_asked: tuple[str, ...] = ()  # checks of the release that no search for levels asks
 
     exit_status = 0
 
@@ -66,7 +67,7 @@ class Explored:
         """The object that `tacit anonymize --explore --json` prints."""
         return {
             "release": self.release, "utility": self.utility, "explored": [rung.to_json() for rung in self.rungs],
-            "seconds": round(self.seconds, 3),
+            "seconds": round(self.seconds, 3), "not_asked": list(self.not_asked),
         }  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def explore(plan: Plan, release: str, *, options: Mapping[str, Any] | None = Non
             label = task.required[place].definition.check_name
             job.step(f"{label} with {name}={plain(Fraction(value))}", number / len(steps))
             rungs.append(rung(task, place, name, value, required))
-    return Explored(release, task.repair.utility, tuple(rungs), time.perf_counter() - begun)
+    return Explored(release, task.repair.utility, tuple(rungs), time.perf_counter() - begun, task.not_asked)
 
 
 def rung(task: Task, place: int, name: str, value: Any, required: tuple[Required, ...]) -> Rung:

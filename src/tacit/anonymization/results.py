@@ -47,7 +47,8 @@ class Repaired:
     `proved`: no other release of this kind costs less; `unproved` says why that is not known. `choices` are
     all minimal solutions where `all_choices`, else those that were seen. `aware` are the stories of an
     attacker who knows how the levels were chosen, one for each sensitive column. `not_written` are the
-    table's columns that are not released.
+    table's columns that are not released. `not_asked` are checks of the plan about this release that the
+    search cannot ask: whether they hold is not known.
     """
 
     release: str
@@ -65,6 +66,7 @@ class Repaired:
     not_written: tuple[str, ...] = ()
     portrait: Portrait | None = None  # for a picture of it; people can be named while the source is open only
     seconds: float = 0.0
+    not_asked: tuple[str, ...] = ()
 
     exit_status = 0
 
@@ -90,6 +92,7 @@ class Repaired:
             "choices": [choice.to_json() for choice in self.choices],
             "all_choices": self.all_choices,
             "aware": [story.to_json(audience) for story in self.aware],
+            "not_asked": list(self.not_asked),
         }
 
 

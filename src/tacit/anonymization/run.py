@@ -53,6 +53,7 @@ def anonymize(
 ) -> Repaired | NotRepaired:
     """Generalize the table of a release until all checks of that release hold, at the least loss.
 
+    Checks that judge the release as views (gamma-privacy, k-sind, k-rsind) are not asked: the result names them as `not_asked`.
     `options` override the release's own keys (method, suppress, utility, weights, at_most). Where `levels` are
     given nothing is searched: the release is made at these, if all checks hold there. Where an `output` is
     named, the release is written there and read back. `portrait` also looks at it for a picture.
@@ -92,7 +93,7 @@ def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repa
         found = by_lattice(task, job) if task.repair.method == "lattice" else by_groups(task, job)
     if isinstance(found, Repaired) and any(verdict.status != "holds" for verdict in found.verdicts):
         raise EngineError("the release that was found does not meet its checks.", hint="Nothing was written. Please report this.")
-    return found
+    return replace(found, not_asked=task.not_asked) if isinstance(found, Repaired) else found
 
 
 def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.definitions.microdata import MicrodataDefinition
 from tacit.definitions.registry import MICRODATA, define
+from tacit.definitions.words import listed
 from tacit.errors import PlanError, did_you_mean, raise_all
 from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
@@ -20,7 +21,7 @@ from tacit.tables.microdata import MicrodataQuestion
 from tacit.utility.levels import read_limits
 
 if TYPE_CHECKING:
-    from tacit.plan.plan import Plan
+    from tacit.plan.plan import Check, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Task:
     relaxed: bool = False
     seconds: float | None = None
     choices: bool = True  # also look for other solutions
+    not_asked: tuple[str, ...] = ()  # checks of this release that a search cannot ask, in words
 
     @property
     def suppress(self) -> int:
@@ -80,12 +82,39 @@ def task_of(
             f"the plan has no check of release {release!r}, so there is nothing to reach.",
             mark=plan.mark("releases", release), hint=f"Add one, for example - k-anonymity: {{release: {release}, k: 5}}",
         )  # fmt: skip
+    left = not_asked(plan, release)
+    checks = [check for check in checks if check.kind in MICRODATA]
+    if not checks:
+        raise PlanError(
+            f"the search for levels cannot ask {listed(left)}, and the plan has no other check of release {release!r}.",
+            mark=plan.mark("releases", release),
+            hint=f"Add one that it can, for example - k-anonymity: {{release: {release}, k: 5}}, and ask the others afterwards with tacit check.",
+        )
     required = tuple(
         Required(microdata_definition(check.kind, check.parameters, source), check.sensitive) for check in checks
     )
     repair = replace(microdata.repair, **options)
     raw = source.raw(release)
-    return Task(release, raw, required, repair, tuple(check.name for check in checks), aware, relaxed, seconds)
+    return Task(release, raw, required, repair, tuple(check.name for check in checks), aware, relaxed, seconds, not_asked=left)
+
+
+def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
+    """The checks of a release that a search for levels cannot ask, in words: those that judge it as views, also together with others.
+
+    The search counts groups; these checks need the whole table and every other release, again for each choice of levels.
+    """
+    return tuple(called(check) for check in plan.checks if release in check.releases and check.kind not in MICRODATA)
+
+
+def called(check: Check) -> str:
+    """A check in words.
+
+    >>> from tacit.plan.plan import Check
+    >>> called(Check("gamma-privacy", name="both", releases=("copy", "insurer")))
+    'both (gamma-privacy of copy and insurer)'
+    """
+    told = f"{check.kind} of {listed(check.releases)}"
+    return f"{check.name} ({told})" if check.name else told
 
 
 def microdata_definition(kind: str, parameters: Mapping[str, Any], source: Source) -> MicrodataDefinition:

@@ -122,10 +122,12 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience) 
 
 def next_steps(assessment: Assessment, plan: Path, report: Path | None) -> list[str]:
     """What to do after a check."""
+    from tacit.definitions.registry import MICRODATA
     from tacit.report.crowds import is_restorable
 
+    # Other checks of microdata judge it as views: no search for levels asks them.
     breached = dict.fromkeys(
-        str(verdict.subject.get("release", "")) for verdict in assessment.verdicts if verdict.status == "breached"
+        str(verdict.subject.get("release", "")) for verdict in assessment.verdicts if verdict.status == "breached" and verdict.check in MICRODATA
     )
     coarser = [
         name for name in breached

@@ -115,6 +115,7 @@ def restore(
     from tacit.jobs import Job
     from tacit.plan.load import load_plan
     from tacit.plan.owned import refuse_report
+    from tacit.restoration.run import VIEWS
     from tacit.restoration.run import restore as carry_out
 
     loaded = load_plan(plan, need_checks=True)
@@ -129,6 +130,7 @@ def restore(
         restored.write_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
-    restored.show(found, screen(), chosen(audience), plan)
+    options = [*(["--columns", ",".join(columns)] if columns else []), *(["--views", str(views)] if views != VIEWS else [])]
+    restored.show(found, screen(), chosen(audience), plan, options)
     restored.write_page(found, report, chosen(audience))
     return found.exit_status

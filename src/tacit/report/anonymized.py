@@ -15,13 +15,13 @@ from rich.text import Text
 
 from tacit.anonymization.explore import Explored, Rung
 from tacit.anonymization.results import Choice, NotRepaired, Repaired
-from tacit.definitions.words import plural
+from tacit.definitions.words import listed, plural
 from tacit.model.numbers import percent, plain
 from tacit.model.verdict import Audience
 from tacit.plan.load import load_plan
 from tacit.report import telling
 from tacit.report.terminal import (
-    conclusion,
+    STYLES,
     gauge,
     hanging,
     headed,
@@ -49,9 +49,12 @@ def show(
     show_utility(found, console)
     show_choices(found, console)
     console.print()
-    console.print(two_sides(Text(found.release, style="bold"), conclusion(found.verdicts)))
+    style = STYLES["undecided" if found.not_asked else "holds"]
+    console.print(two_sides(Text(found.release, style="bold"), Text(telling.conclusion_told(found), style=style)))
     for verdict in found.verdicts:
         show_verdict(verdict, console, audience)
+    if left := telling.not_asked_told(found):
+        console.print(Padding(hanging("not asked", left, 11), (0, 4, 0, 2)))
     show_assumptions(found.verdicts, console)
     show_aware(found, console, audience)
     show_output(found, console)
@@ -178,7 +181,8 @@ def show_steps(found: Repaired, console: Console, plan: Path) -> None:
         show_next([f"tacit check {given} --only {name}", f"tacit attack {name} --plan {given}"], console)
     elif found.recoded.generalization is not None:
         levels = ", ".join(f"{name}: {level}" for name, level in found.recoded.generalization.items() if level)
-        step = f"write generalization: {{{levels}}} to {found.release} in {plan}, then tacit attack {found.release}"
+        then = f"tacit check {shlex.quote(str(plan))}" if found.not_asked else f"tacit attack {found.release}"
+        step = f"write generalization: {{{levels}}} to {found.release} in {plan}, then {then}"
         show_next([step], console)
 
 
@@ -220,6 +224,8 @@ def show_explored(explored: Explored, console: Console) -> None:
         console.print(Text("The checks of this release have no parameter to move."))
     for note in notes(explored.rungs):
         console.print(Text(note, style="dim"))
+    if explored.not_asked:
+        console.print(hanging("Not asked:", f"{listed(explored.not_asked)}. Ask with tacit check.", 2))
     console.print()
     command = f"tacit anonymize {shlex.quote(explored.release)} -o FILE.csv"
     show_next([f"set the parameters in the plan, then {command}"], console)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,10 @@ from tacit.report.terminal import (
     show_verdict,
     two_sides,
 )
-from tacit.restoration.results import Looked, NotRestored, Restored
+from tacit.restoration.results import FurtherView, Looked, NotRestored, Restored
 
 BAR = 20  # letters of a bar
+LEFT_OUT = "(its condition names people: for the owner only)"
 FACTS = {
     "not considered": "show a value that is new to all views, or nobody",
     "not diverse": "show people, or leave some over, of whom too many have the same value",
@@ -50,12 +51,14 @@ WORDS = {
 }
 
 
-def show(found: Restored | NotRestored, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml")) -> None:
-    """Print what was found: the further views and what they do, or why there are none."""
+def show(
+    found: Restored | NotRestored, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml"), options: Sequence[str] = ()
+) -> None:
+    """Print what was found: the further views and what they do, or why there are none. `options` are those of the search, to repeat it."""
     if isinstance(found, NotRestored):
         show_not_restored(found, console, audience, plan)
     elif found.views:
-        show_restored(found, console, audience, plan)
+        show_restored(found, console, audience, plan, options)
     else:
         console.print(two_sides(Text(called(found), style="bold"), Text("holds already", style="green")))
         put(console, "Nothing has to be restored.")
@@ -74,7 +77,7 @@ def called(found: Restored | NotRestored) -> str:
     return f"{listed(found.releases)} together" if len(found.releases) > 1 else found.releases[0]
 
 
-def show_restored(found: Restored, console: Console, audience: Audience, plan: Path) -> None:
+def show_restored(found: Restored, console: Console, audience: Audience, plan: Path, options: Sequence[str]) -> None:
     """The further views, and what they do."""
     ending = Text(f"restored with {plural('further view', len(found.views))}", style="green")
     if found.exit_status:
@@ -82,7 +85,7 @@ def show_restored(found: Restored, console: Console, audience: Audience, plan: P
     console.print(two_sides(headed(called(found), f"   {found.verdicts[0].label}"), personal(audience)))
     console.print(two_sides(Text(""), ending))
     show_shares(found, console)
-    show_views(found, console)
+    show_views(found, console, audience)
     console.print()
     console.print(hanging("Fewest?", fewest_told(found), 9))
     console.print(hanging("Cost", cost_told(found), 9))
@@ -90,7 +93,7 @@ def show_restored(found: Restored, console: Console, audience: Audience, plan: P
     show_verdict(found.verdicts[-1], console, audience)
     show_assumptions(found.verdicts[-1:], console)
     show_aware(found, console, audience)
-    show_draft(found, console, plan)
+    show_draft(found, console, audience, plan, options)
 
 
 def show_shares(found: Restored, console: Console) -> None:
@@ -107,7 +110,7 @@ def show_shares(found: Restored, console: Console) -> None:
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
-def show_views(found: Restored, console: Console) -> None:
+def show_views(found: Restored, console: Console, audience: Audience) -> None:
     """The further views, with how many rows each has."""
     console.print()
     grid = Grid.grid(padding=(0, 2, 0, 0))
@@ -115,7 +118,7 @@ def show_views(found: Restored, console: Console) -> None:
     grid.add_column()
     grid.add_column(justify="right", no_wrap=True)
     for one in found.views:
-        grid.add_row(Text(one.name, style="bold"), one.query, Text(plural("row", one.rows), style="dim"))
+        grid.add_row(Text(one.name, style="bold"), Text(query_told(one, audience)), Text(plural("row", one.rows), style="dim"))
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -128,21 +131,23 @@ def show_aware(found: Restored, console: Console, audience: Audience) -> None:
         put(console, found.aware.story, 4)
 
 
-def show_draft(found: Restored, console: Console, plan: Path) -> None:
+def show_draft(found: Restored, console: Console, audience: Audience, plan: Path, options: Sequence[str]) -> None:
     """Where the draft is, or the draft itself."""
     console.print()
-    name = shlex.quote(str(plan))
+    name, again = shlex.quote(str(plan)), again_told(found, plan, options)
     if found.exit_status:
         console.print(Text("Nothing was written.") if found.output is None else Text(""))
-        show_next(["try other columns (--columns)", f"tacit restore --plan {name} for one who does not know the search"], console)
+        show_next(["try other columns (--columns)", f"{again} for one who does not know the search"], console)
         return
     if found.output is not None:
         console.print(hanging("Written", f"{found.output}: lines to paste into {plan}", 9))
+    elif not found.draft_for(audience):
+        console.print(hanging("To publish them", "their lines for the plan name people: see them with --audience owner, or write them with -o DRAFT.yaml.", 2))
     else:
         console.print(hanging("To publish them", f"add to {plan}, the check in place of the one that is there:", 2))
         for line in found.draft.splitlines():
             console.print(Text(f"    {line}"), soft_wrap=True)
-    show_next([f"paste it into {plan}, then tacit check {name}", f"tacit restore --plan {name} --aware"][: 1 if found.aware else 2], console)
+    show_next([f"paste it into {plan}, then tacit check {name}", f"{again} --aware"][: 1 if found.aware else 2], console)
 
 
 def show_not_restored(found: NotRestored, console: Console, audience: Audience, plan: Path) -> None:
@@ -173,6 +178,17 @@ def show_not_restored(found: NotRestored, console: Console, audience: Audience, 
 def sentence(text: str) -> str:
     """With a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
+def again_told(found: Restored, plan: Path, options: Sequence[str]) -> str:
+    """The command that looks for the same again."""
+    name = found.verdicts[0].name
+    return shlex.join(["tacit", "restore", *([name] if name else []), "--plan", str(plan), *options])
+
+
+def query_told(view: FurtherView, audience: Audience) -> str:
+    """The SQL of a further view, for those who may see it."""
+    return view.query if view.is_for(audience) else LEFT_OUT
 
 
 def share_of(verdict: Verdict) -> Fraction:
@@ -248,7 +264,8 @@ def render(found: Restored | NotRestored, audience: Audience) -> str:
         done=done,
         title=called(found),
         numbers=numbers(found),
-        views=views_grid(found) if isinstance(found, Restored) and found.views else None,
+        views=views_grid(found, audience) if isinstance(found, Restored) and found.views else None,
+        draft=found.draft_for(audience) if isinstance(found, Restored) else "",
         fewest=fewest_told(found) if isinstance(found, Restored) else "",
         cost=cost_told(found) if isinstance(found, Restored) and found.views else "",
         looked=looked_told(found.looked) if found.looked else "",
@@ -270,6 +287,6 @@ def numbers(found: Restored | NotRestored) -> list[tuple[str, str]]:
     return [*told, (plain(limit_of(found.verdicts[0])), "gamma")]
 
 
-def views_grid(found: Restored) -> cards.Grid:
+def views_grid(found: Restored, audience: Audience) -> cards.Grid:
     """The further views as a table."""
-    return cards.Grid("", ["view", "query", "rows"], [[one.name, one.query, f"{one.rows:,}"] for one in found.views])
+    return cards.Grid("", ["view", "query", "rows"], [[one.name, query_told(one, audience), f"{one.rows:,}"] for one in found.views])

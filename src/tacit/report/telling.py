@@ -318,16 +318,31 @@ def snippet(found: Repaired, plan: Plan) -> list[str]:
     name = f"{found.release}-written"
     file = Path(os.path.relpath(found.output, plan.folder)).as_posix()
     lines = ["releases:", f"  {key(name)}: {{table: {key(found.recoded.raw.table.name)}, file: {key(file)}}}", "checks:"]
-    return [*lines, *(f"  - {check_line(check, name)}" for check in plan.checks if found.release in check.releases)]
+    return [*lines, *(f"  - {check_line(check, name, found.release)}" for check in plan.checks if found.release in check.releases)]
 
 
-def check_line(check: Check, release: str) -> str:
-    """The same check, about another release.
+def conclusion_told(found: Repaired) -> str:
+    """What may be said of the release: of checks that were not asked nothing is known."""
+    return "meets the checks that were asked" if found.not_asked else "meets the checks of this plan"
+
+
+def not_asked_told(found: Repaired) -> str:
+    """The checks of the plan that were not asked, and what to do about them; nothing where all were."""
+    if not found.not_asked:
+        return ""
+    judges, they = ("judges", "it holds") if len(found.not_asked) == 1 else ("judge", "they hold")
+    return f"{listed(found.not_asked)} {judges} the release as views, which the search does not ask. Whether {they} is not known: ask with tacit check before it leaves."
+
+
+def check_line(check: Check, release: str, before: str = "") -> str:
+    """The same check, about another release in place of the one it was about `before`.
 
     >>> check_line(Check("l-diversity", {"kind": "entropy", "l": Fraction(14, 5)}, sensitive="condition"), "file")
     'l-diversity: {release: file, kind: entropy, l: 2.8, sensitive: condition}'
     """
-    told = {"release": release, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
+    several = [release if name == before else name for name in check.releases]
+    about = {"releases": several} if len(several) > 1 else {"release": release}
+    told = {**about, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
     return f"{check.kind}: {as_yaml(told)}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.model.numbers import digits
 from tacit.model.verdict import Assumption, Audience, Verdict, as_json, with_decimals
 
 if TYPE_CHECKING:
@@ -18,15 +19,23 @@ Status = Literal["holds", "restored", "impossible", "none", "not-found"]
 
 @dataclass(frozen=True, slots=True)
 class FurtherView:
-    """A view to publish in addition: its name, its SQL, and how many rows it has."""
+    """A view to publish in addition: its name, its SQL, and how many rows it has.
+
+    Where its condition is on a key or an identifier it `names_people`: the SQL is then for the owner only.
+    """
 
     name: str
     query: str
     rows: int
+    names_people: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def is_for(self, audience: Audience) -> bool:
+        """May these readers see the SQL?"""
+        return audience == "owner" or not self.names_people
+
+    def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """As `tacit restore --json` lists it."""
-        return {"name": self.name, "query": self.query, "rows": str(self.rows)}
+        return {"name": self.name, "query": self.query if self.is_for(audience) else None, "rows": str(self.rows)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,10 @@ class Restored:
         """0, or 3 where somebody who knows how the views were chosen may believe too much."""
         return 3 if self.aware is not None and self.aware.status != "holds" else 0
 
+    def draft_for(self, audience: Audience) -> str:
+        """The lines for the plan; none for readers who may not see all of them."""
+        return self.draft if all(one.is_for(audience) for one in self.views) else ""
+
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the restoration relies on."""
@@ -133,8 +146,8 @@ class Restored:
             | {"people_before": str(self.people_before), "people_after": str(self.people_after)},
             "seconds": round(self.seconds, 3),
             "status": self.status,
-            "views": [one.to_json() for one in self.views],
-            "draft": self.draft or None,
+            "views": [one.to_json(audience) for one in self.views],
+            "draft": self.draft_for(audience) or None,
             "assumptions": [{"id": one.id, "text": one.text, "checked": one.checked} for one in self.assumptions],
             "search": None if self.looked is None else self.looked.to_json(),
             "aware": None if self.aware is None else self.aware.to_json(audience),
@@ -192,4 +205,4 @@ def utility(before: int | None, after: int | None, rows: int) -> dict[str, Any]:
     {'worlds_before': '45', 'worlds_after': '8', 'rows': '4'}
     """
     found = {"worlds_before": before, "worlds_after": after, "rows": rows}
-    return {name: None if many is None else str(many) for name, many in found.items()}
+    return {name: None if many is None else digits(many) for name, many in found.items()}

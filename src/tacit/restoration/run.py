@@ -101,8 +101,20 @@ def the_check(plan: Plan, name: str | None) -> Check:
         return known[0]
     found = [check for check in known if check.name == name] or ([known[0]] if name == KIND and len(known) == 1 else [])
     if not found:
-        raise InputError(f"the plan has no gamma-privacy check named {name!r}.", hint=did_you_mean(name, [check.name for check in known if check.name]))
+        called_so = [check.name for check in known if check.name]
+        hint = " ".join(filter(None, (did_you_mean(name, called_so), unnamed_told(known))))
+        raise InputError(f"the plan has no gamma-privacy check named {name!r}.", hint=hint)
     return found[0]
+
+
+def unnamed_told(known: Sequence[Check]) -> str:
+    """How to call the checks that have no name."""
+    nameless = [check for check in known if not check.name]
+    if not nameless:
+        return ""
+    if len(known) == 1:
+        return "It has one without a name: write tacit restore alone."
+    return f"Give name: NAME in the plan to the one of {listed([', '.join(check.releases) for check in nameless], 'or')}."
 
 
 def solve(
@@ -181,7 +193,8 @@ def confirmed(
     rows = [*(int(choices.members[one].sum()) for one in found.views), *(int(scene.out.overlap.sizes[one]) for one in found.classes)]
     names = free_names(scene.desk.plan.releases, len(conditions))
     views = tuple(
-        FurtherView(name, scene.query(condition), many) for name, condition, many in zip(names, conditions, rows, strict=True)
+        FurtherView(name, scene.query(condition), many, scene.names_people(condition))
+        for name, condition, many in zip(names, conditions, rows, strict=True)
     )
     question = extended_question(scene.desk, check, views)
     after = replace(definition.check(question), name=check.name)

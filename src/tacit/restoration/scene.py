@@ -73,6 +73,14 @@ class Scene:
         needed = own | alike.any(axis=0)
         return {name: bool(own[at]) for at, name in enumerate(self.question.releases) if needed[at]}
 
+    def names_people(self, condition: Condition | Signs) -> bool:
+        """Is a condition on a column that says who somebody is?"""
+        table = self.desk.plan.tables[self.question.table]
+        names = {*self.question.key, *table.identifiers, *table.person}
+        if isinstance(condition, Mapping):
+            return any(column.name in names for release in condition for column in self.conditions[release].find_all(exp.Column))
+        return any(one.column in names for one in condition)
+
     def query(self, condition: Condition | Signs) -> str:
         """The SQL of a further view."""
         if isinstance(condition, Mapping):

@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from tacit.anonymization.preview import Line
+from tacit.anonymization.task import not_asked
 from tacit.definitions.words import listed
 from tacit.errors import TacitError
 from tacit.model.release import Microdata
@@ -63,11 +64,30 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
         notice(f"The plan has no check of {release.name}, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5.", "warn")
         ui.link("Add a check on the page Start", visit.link())
         return
+    if left := not_asked(plan, release.name):
+        only = sum(release.name in check.releases for check in plan.checks) == len(left)
+        notice(not_asked_words(left, only=only), "warn").props('data-testid="not-asked"')
+        ui.link("The last verdicts, on the page Overview", visit.link("overview"))
+        if only:
+            return
     page = Repairing(visit, plan, release)
     with ui.element("div").classes("stack") as waiting:
         ui.label("Reading the table …").classes("muted").props('role="status"')
     # The first look counts the whole table: the page is there before it has ended.
     ui.timer(0.05, lambda: page.open(waiting), once=True)
+
+
+def not_asked_words(left: Sequence[str], *, only: bool) -> str:
+    """Which checks a search does not ask, and what to do about them.
+
+    >>> not_asked_words(["k-sind of copy"], only=False)
+    'The search does not ask k-sind of copy, which judges the release as views. What it finds may breach that: check the plan again before anything leaves.'
+    """
+    judge, that = ("judges", "that") if len(left) == 1 else ("judge", "them")
+    words = f"The search does not ask {listed(left)}, which {judge} the release as views."
+    if only:
+        return f"{words} The plan has no other check of this release, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5."
+    return f"{words} What it finds may breach {that}: check the plan again before anything leaves."
 
 
 class Repairing:
@@ -269,7 +289,8 @@ class Repairing:
     def _solved(self, found: Solved) -> None:
         with ui.element("section").classes("card holds").props('data-testid="solved"'):
             several = len(found.choices)
-            heading("The checks can be met" + (f": {several:,} solutions" if several > 1 else ""), "h2")
+            asked = "The checks that were asked" if not_asked(self.plan, self.name) else "The checks"
+            heading(f"{asked} can be met" + (f": {several:,} solutions" if several > 1 else ""), "h2")
             for text in (found.told.proof, found.said, found.told.rows[:1].upper() + found.told.rows[1:] + ".", *found.knows):
                 if text:
                     ui.label(text)

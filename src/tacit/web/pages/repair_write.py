@@ -191,7 +191,7 @@ class Writing:
         wishes: list[Wish] = [SetRelease(name, "file", found.output)]
         if name not in self.visit.book.plan().releases:
             own = [check for check in self.plan.checks if self.name in check.releases]
-            wishes = [AddRelease(name, {"table": found.table, "file": found.output}), *(AddCheck(check.kind, about(check, name)) for check in own)]
+            wishes = [AddRelease(name, {"table": found.table, "file": found.output}), *(AddCheck(check.kind, about(check, name, self.name)) for check in own)]
         if await change_plan(self.visit.book, wishes, said, f"The plan has the file as release {name}, with the checks of {self.name}. Check it on the page Overview."):
             self._next(found, said)
 
@@ -229,9 +229,16 @@ def next_words(ready: str | None) -> str:
     return f"It is release {ready} of the plan: check it on the page Overview, then record it in the ledger when it goes out."
 
 
-def about(check: Any, release: str) -> dict[str, Any]:
-    """The parameters of the same check about another release."""
-    return {"release": release, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
+def about(check: Any, release: str, before: str) -> dict[str, Any]:
+    """The parameters of the same check about another release in place of the one `before`.
+
+    >>> from tacit.plan.plan import Check
+    >>> about(Check("k-sind", {"k": 2}, releases=("copy", "insurer")), "copy-written", "copy")
+    {'releases': ['copy-written', 'insurer'], 'k': 2}
+    """
+    several = [release if name == before else name for name in check.releases]
+    judged: dict[str, Any] = {"releases": several} if len(several) > 1 else {"release": release}
+    return {**judged, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
 
 
 async def change_plan(book: Book, wishes: list[Wish], said: ui.element, words: str) -> bool:
