@@ -442,3 +442,38 @@ def test_an_interrupted_search_leaves_nothing(tacit: Any, folder: Path, monkeypa
 def test_a_plan_from_a_file_is_restored_in_its_folder(folder: Path) -> None:
     found = restore(load_plan(folder / "tacit.yaml"))
     assert isinstance(found, Restored) and [one.rows for one in found.views] == [2, 2] and found.exit_status == 0
+
+
+def test_python_finds_what_the_command_line_finds(folder: Path) -> None:
+    import pandas
+
+    import tacit
+
+    plan = yaml.safe_load(PATIENTS)
+    table = plan["tables"]["patients"]
+    views = {name: one["query"] for name, one in plan["releases"].items()}
+    data = pandas.DataFrame(table["rows"], columns=table["columns"])
+    found = tacit.restore(data, views, gamma=0.5, key="name", sensitive="condition", name="patients")
+    told = restore(load_plan(folder / "tacit.yaml"))
+    assert isinstance(told, Restored) and found.views == {one.name: one.query for one in told.views}
+    assert {**found.details, "seconds": 0} == {**told.to_json(), "seconds": 0}
+    assert tacit.restore(data, views, gamma=0.8, key="name", sensitive="condition", name="patients").status == "holds"
+    none = tacit.restore(data, views, gamma="0.3", key="name", sensitive="condition", name="patients")
+    assert none.status == "impossible" and not none.views and none.because and none.advice
+    known = tacit.restore(data, views, gamma=0.5, key="name", sensitive="condition", columns=["sex"], further=1, aware=True, name="patients")
+    assert known.status == "none" and "sex" in known.because
+
+
+def test_a_check_that_is_not_answered_in_time_with_the_further_views_is_not_restored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tacit.definitions.gamma_privacy import GammaPrivacy, unsettled
+
+    asked, check = [], GammaPrivacy.check
+
+    def late(self: GammaPrivacy, question: Any, **more: Any) -> Any:
+        asked.append(question)
+        found = check(self, question, **more)
+        return found if len(asked) == 1 else unsettled(found, "time", "The time was up.")
+
+    monkeypatch.setattr(GammaPrivacy, "check", late)
+    found = restore(load_plan(folder / "tacit.yaml"), output="draft.yaml")
+    assert found.status == "not-found" and found.exit_status == 3 and not (folder / "draft.yaml").exists()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.api import Anonymized as Anonymized
+    from tacit.api import FurtherViews as FurtherViews
     from tacit.api import LoadedPlan as LoadedPlan
     from tacit.api import SyntheticTable as SyntheticTable
     from tacit.api import anonymize as anonymize
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.api import load as load
     from tacit.api import overlapping_views as overlapping_views
     from tacit.api import perfect_privacy as perfect_privacy
+    from tacit.api import restore as restore
     from tacit.api import synthesize as synthesize
     from tacit.api import view_safety as view_safety
     from tacit.assess import Assessment as Assessment
@@ -67,6 +69,8 @@ HOMES = {
     "load": "tacit.api",
     "overlapping_views": "tacit.api",
     "perfect_privacy": "tacit.api",
+    "restore": "tacit.api",
+    "FurtherViews": "tacit.api",
     "synthesize": "tacit.api",
     "SyntheticTable": "tacit.api",
     "view_safety": "tacit.api",

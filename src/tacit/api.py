@@ -18,11 +18,11 @@ from tacit.definitions.base import Definition
 from tacit.definitions.microdata import MicrodataDefinition
 from tacit.errors import Mark, ParameterError, did_you_mean
 from tacit.jobs import Job
-from tacit.model.release import Microdata, Repair
+from tacit.model.release import Microdata, Repair, View
 from tacit.model.schema import HierarchySpec, Table
 from tacit.model.verdict import Verdict
 from tacit.plan.load import load_plan
-from tacit.plan.plan import Plan
+from tacit.plan.plan import Check, Plan
 from tacit.repairs.required import Required
 from tacit.source import Source, count_table, nobody
 
@@ -322,9 +322,7 @@ def overlapping_views(
     """
     from tacit.definitions.overlapping import OverlapDefinition
     from tacit.engines.duckdb import DuckDB
-    from tacit.model.release import View
     from tacit.overlap_asking.questions import OverlapQuestions
-    from tacit.plan.plan import Check
     from tacit.readings import Readings
 
     for one in definitions:
@@ -332,15 +330,89 @@ def overlapping_views(
             hint = "Use for example tacit.GammaPrivacy(gamma=0.5)."
             raise ParameterError(f"{one!r} is no definition about several views of one table.", parameter="definitions", hint=hint)
     begun = time.perf_counter()
-    named = dict(views) if isinstance(views, Mapping) else {f"view {number}": text for number, text in enumerate(views, 1)}
-    releases = {one: View(one, text) for one, text in named.items()}
-    table = Table(name, keys=(names(key),), sensitive=(sensitive,))
-    plan = Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases)
+    plan, released = plan_of_views(views, name, key, sensitive)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
-        verdicts = tuple(one.check(asked.question(Check(one.check_name, releases=tuple(named)))) for one in definitions)
+        verdicts = tuple(one.check(asked.question(Check(one.check_name, releases=released))) for one in definitions)
     return Assessment(name, verdicts, {}, seconds=time.perf_counter() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherViews:
+    """Further views with which gamma-privacy holds, or the reason why there are none.
+
+    `status` is `holds` (without any), `restored`, `impossible`, `none` or `not-found`. `views` are SQL by name. The last of `verdicts`
+    is about all views together. `because` is about somebody who knows why the views came, where that was asked. `details` has all that
+    `tacit restore --json` prints.
+    """
+
+    status: str
+    views: Mapping[str, str]
+    verdicts: tuple[Verdict, ...]
+    because: str
+    advice: tuple[str, ...]
+    details: Mapping[str, Any]
+
+
+def restore(
+    data: Any,
+    views: Mapping[str, str] | Sequence[str],
+    *,
+    gamma: Any,
+    key: str | Sequence[str],
+    sensitive: str,
+    further: int = 3,
+    columns: Sequence[str] | None = None,
+    aware: bool = False,
+    seconds: float | None = None,
+    job: Job | None = None,
+    name: str = "data",
+) -> FurtherViews:
+    r"""Which further views, true as well, bring everybody's share back to gamma? At most so many as `further`, the fewest that do.
+
+    Takes the data and the views like `overlapping_views`, and the options of `tacit restore`: `columns` are for conditions, `aware`
+    asks what somebody believes who knows why the views came.
+
+    >>> import pandas, tacit
+    >>> patients = pandas.DataFrame({
+    ...     "name": ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia"], "sex": ["M"] * 4 + ["F"] * 3,
+    ...     "age": [23, 24, 25, 26, 27, 28, 28], "condition": ["Heart", "SARS", "Viral", "SARS", "Viral", "SARS", "Flu"]})
+    >>> out = ["SELECT condition FROM data WHERE sex = 'M'", "SELECT condition FROM data WHERE age BETWEEN 26 AND 28"]
+    >>> found = tacit.restore(patients, out, gamma=0.5, key="name", sensitive="condition")
+    >>> found.status, [verdict.status for verdict in found.verdicts]
+    ('restored', ['breached', 'holds'])
+    >>> print(*found.views.values(), sep="\n")
+    SELECT condition FROM data WHERE age BETWEEN 25 AND 26
+    SELECT condition FROM data WHERE age BETWEEN 26 AND 27
+    """
+    from tacit.definitions.gamma_privacy import GammaPrivacy
+    from tacit.engines.duckdb import DuckDB
+    from tacit.restoration.results import Restored
+    from tacit.restoration.run import KIND
+    from tacit.restoration.run import restore as carry_out
+
+    plan, released = plan_of_views(views, name, key, sensitive)
+    plan = replace(plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),))
+    with DuckDB() as engine:
+        engine.put(name, data)
+        found = carry_out(
+            plan, views=further, columns=None if columns is None else names(columns), seconds=seconds, against_aware=aware, job=job, engine=engine
+        )
+    if not isinstance(found, Restored):
+        return FurtherViews(found.status, {}, found.verdicts, found.because, found.advice, found.to_json())
+    because = found.aware.because if found.aware is not None else found.verdicts[-1].because
+    return FurtherViews(found.status, {one.name: one.query for one in found.views}, found.verdicts, because, (), found.to_json())
+
+
+def plan_of_views(
+    views: Mapping[str, str] | Sequence[str], name: str, key: str | Sequence[str], sensitive: str
+) -> tuple[Plan, tuple[str, ...]]:
+    """A plan of one table with some views of it, and what they are called."""
+    named = dict(views) if isinstance(views, Mapping) else {f"view {number}": text for number, text in enumerate(views, 1)}
+    table = Table(name, keys=(names(key),), sensitive=(sensitive,))
+    releases = {one: View(one, text) for one, text in named.items()}
+    return Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases), tuple(named)
 
 
 @dataclass(frozen=True, slots=True)

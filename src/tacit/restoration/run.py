@@ -43,6 +43,7 @@ from tacit.restoration.results import (
 from tacit.restoration.scene import Choices, Scene, chosen_columns, scene_of
 
 if TYPE_CHECKING:
+    from tacit.engines.base import Engine
     from tacit.overlap.question import OverlapQuestion
     from tacit.plan.plan import Check, Plan
 
@@ -63,20 +64,24 @@ def restore(
     against_aware: bool = False,
     with_stages: bool = False,
     job: Job | None = None,
+    engine: Engine | None = None,
 ) -> Restored | NotRestored:
     """Look for the fewest further views with which a gamma-privacy check of a plan holds.
 
     `name` is the check's, needed where there are several. Conditions are on the public `columns` (all but keys and identifiers).
     Where an `output` is named, a draft for the plan is written there. `against_aware` also asks what somebody believes who knows
     how the views are chosen; the search is then limited by what it judges and not by `seconds`, which no adversary could replay.
+    `engine` has the plan's tables already; without it the plan's source is opened.
     """
     begun, job = time.perf_counter(), job or Job()
     if not 1 <= views <= MOST_VIEWS:
-        raise ParameterError(f"--views {views}: between 1 and {MOST_VIEWS} are tried.", parameter="views", hint=f"Use for example {VIEWS}.")
+        raise ParameterError(f"{plural('further view', views)}: between 1 and {MOST_VIEWS} are tried.", parameter="views", hint=f"Use for example {VIEWS}.")
     if output is not None:
         place.check_file(Path(output), owners_files(plan))
     check = the_check(plan, name)
     with Desk(plan, job) as desk:
+        if engine is not None:
+            desk.engine = engine
         found = solve(desk, check, views, columns, seconds, against_aware, with_stages, job)
     if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
         with place.beside(Path(output)) as file:
@@ -146,6 +151,8 @@ def solve(
     if found.status != "restored":
         return not_restored(check, scene, before, found, looked_at(choices, found), views)
     result = confirmed(scene, check, definition, before, found, choices, job)
+    if isinstance(result, NotRestored):
+        return result
     result = replace(result, looked=replace(looked_at(choices, found), fewer=fewest if 0 < fewest < len(found.views) else None))
     if known is not None:
         result = replace(result, aware=aware_told(scene, known, definition.gamma))
@@ -186,7 +193,7 @@ def asked_aware(
 
 def confirmed(
     scene: Scene, check: Check, definition: GammaPrivacy, before: Verdict, found: Restoration, choices: Choices, job: Job
-) -> Restored:
+) -> Restored | NotRestored:
     """The further views as SQL, and what the check itself says about all views together."""
     job.step("asking the check with all views", 0.95)
     conditions = [*(choices.conditions[one] for one in found.views), *(scene.signs(one) for one in found.classes)]
@@ -198,6 +205,9 @@ def confirmed(
     )
     question = extended_question(scene.desk, check, views)
     after = replace(definition.check(question), name=check.name)
+    if after.status == "undecided":
+        because = "further views were found, but the check could not be answered with them"
+        return NotRestored(check.releases, (before, after), "not-found", because, advice=("give the check more time (seconds: in the plan)",))
     tables = (found.tables_after, worlds(after))
     if after.status != "holds" or (None not in tables and tables[0] != tables[1]):
         raise EngineError("the database selects other people with these conditions than Tacit does.", hint="Nothing was written. Please report this.")
