@@ -488,3 +488,26 @@ def test_rows_in_postgresql_and_a_ledger_there(tmp_path: Path, postgres_url: str
             assert one is not None and one == two
     verdict = assess(other)[1]
     assert verdict.reason is not None and verdict.reason.code == "release-changed"  # SQL of another database
+
+
+def test_a_recipient_in_other_letters_does_not_get_past_what_it_has(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, MALE, GAMMA)
+    record(plan, "male", to=["Bank"])
+    for written in ("BANK", "bank", " Bank "):
+        assert record(plan, "late", to=[written]).exit_status == 1
+    elsewhere = record(plan, "male", to=["Clinic", "clinic ", "Bank"])
+    assert elsewhere.to == ("Clinic", "bank")  # the plan's spelling, and one of each
+    assert record(plan, "late", to=["CLINIC"]).exit_status == 1  # the plan does not know them, the ledger does
+    found = withdraw(plan, "male", to=["CLINIC"])
+    assert found.entries[0].to == ("Clinic",)
+
+
+def test_an_entry_stays_as_it_was_written(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, MALE, GAMMA)
+    with ledger_of(plan, create=True):
+        pass
+    made = record(plan, "male", to=["Press"])
+    assert made.entry is not None and made.entry.to == ("Press",)
+    record(plan, "male", to=["press"])
+    with ledger_of(plan) as ledger:
+        assert [one.to for one in ledger.entries(to="PRESS")] == [("Press",), ("press",)] and ledger.verify().intact

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -120,4 +121,15 @@ def test_an_entry_that_was_changed_is_not_believed(plan: Plan, ledger: Ledger) -
         ask("UPDATE tacit_entries SET body = replace(body, 'holds', 'HOLDS')")
     with pytest.raises(Changed):
         holders(plan, ledger)
+    ledger.close()
+
+
+def test_a_recipient_in_other_letters_holds_all_of_theirs(plan: Plan, ledger: Ledger) -> None:
+    one = draft(random.Random(3))
+    for release, to in (("male", "BANK"), ("late", "bank"), ("gone", "Nobody Else"), ("male", "nobody else")):
+        ledger.record(replace(one, release=release, to=(to,)))
+    found = {one.who: one.releases for one in holders(plan, ledger)}
+    assert found[("bank",)] == ("male", "late") and found[("bank", "press")] == ("male", "late")
+    assert [who for who in found if len(who) == 1] == [("Nobody Else",), ("bank",), ("clinic",), ("press",)]
+    assert set(found[("Nobody Else",)]) == {"gone", "male"}
     ledger.close()

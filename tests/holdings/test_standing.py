@@ -165,3 +165,9 @@ def test_an_error_of_a_check_is_told_for_those_it_is_about(tmp_path: Path) -> No
     broken = plan_of({**asking({"gamma-privacy": {"release": "male", "gamma": "1/2", "collude": [["bank", *(f"c{at}" for at in range(7))]]}}), "ledger": "tacit-ledger.sqlite"}, tmp_path)
     [found] = [one for one in standings(broken).found if one.holder == ("bank",)]
     assert found.status == "not asked" and "more than 6 clients collude" in found.because and standings(broken).status(("bank",)) == "undecided"
+
+
+def test_a_recipient_in_other_letters_is_judged_as_one(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, MALE, GAMMA)
+    assert record(plan, "male", to=["Press"]).entries and record(plan, "late", to=["PRESS"], out_already=True).entries
+    assert standings(plan).status(("Press",)) == "breached"

@@ -310,3 +310,17 @@ def test_what_the_plan_says_is_public_is_so_whatever_the_ledger_says(judge: Judg
     assert verdict.status == "breached"
     document["releases"]["male"]["to"] = ["bank"]
     assert judge(document, [("male", ["bank"])])[0].status == "holds"
+
+
+@pytest.mark.parametrize("written", ["Bank", "BANK", " bank ", "b\uff41nk"])
+def test_a_recipient_in_other_letters_is_the_same_one(judge: Judge, written: str) -> None:
+    [verdict] = judge(asking(GAMMA), [("male", [written])])  # as an entry has it
+    assert verdict.status == "breached" and "bank has male (entry 1, 2026-04-01) already" in verdict.because
+    releases = {**PLAN["releases"], "male": {**PLAN["releases"]["male"], "to": [written]}}  # as the plan has it
+    [verdict] = judge(asking({"gamma-privacy": {"release": "late", "gamma": "1/2", "given": ["male"]}}, releases=releases))
+    assert verdict.status == "breached"
+    together = {"gamma-privacy": {**GAMMA["gamma-privacy"], "collude": [[written, "Press"]]}}  # as a check has it
+    [verdict] = judge(asking(together), [("male", ["press"])])
+    assert verdict.status == "breached" and not verdict.warnings
+    plan = plan_of(asking(together, releases=releases))
+    assert {plan.releases[name].to for name in ("male", "late")} == {(written.strip(),)} and plan.checks[0].collude == ((written.strip(), "Press"),)

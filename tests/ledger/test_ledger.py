@@ -20,6 +20,7 @@ from tacit.ledger.entries import Draft, Entry, Judged, content, time_text
 from tacit.ledger.held import holdings
 from tacit.ledger.key import Key
 from tacit.ledger.ledger import Grown, Ledger, append, ledger_exists, open_ledger
+from tacit.ledger.paging import reaching
 
 Drafts = Callable[..., Draft]
 
@@ -407,3 +408,11 @@ def test_a_connection_that_the_server_ended_is_made_again(ledger_url: str, tmp_p
         admin.execute("DROP TABLE tacit_head")
         with pytest.raises(DataError, match="no table tacit_head"):
             open_ledger(ledger_url, tmp_path, key=key)
+
+
+def test_recipients_are_found_and_withdrawn_from_in_any_letters(ledger: Ledger, draft: Drafts) -> None:
+    ledger.record(draft("april", to=("Insurer",)))
+    ledger.record(draft("april", to=("INSURER",)))
+    assert [one.to for one in ledger.entries(to="insurer ")] == [("Insurer",), ("INSURER",)] and list(reaching(ledger, "insurer")) == [1, 2]
+    ledger.record(draft("april", kind="withdrawal", to=("insurer",)))
+    assert all(one.withdrawn for one in ledger.held())

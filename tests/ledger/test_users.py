@@ -197,3 +197,15 @@ def test_nobody_becomes_an_owner_by_writing_it_into_the_file(tmp_path: Path, key
             ask("UPDATE tacit_users SET body = ?", json.dumps({**body, "owner": True}))
         with pytest.raises(DataError, match="was not written with the owner's key"):
             users.find(token)
+
+
+def test_a_name_in_other_letters_is_taken(users: Users) -> None:
+    users.add("Nora", ["nurses"])
+    for alike in ("nora", "NORA"):
+        with pytest.raises(InputError, match="there is a user 'Nora' already"):
+            users.add(alike, ["nurses"])
+    users.revoke("Nora")
+    with pytest.raises(InputError, match=r"there was a user 'Nora', who was revoked\. Write it as 'Nora'"):
+        users.add("nora", ["nurses"])
+    users.add("Nora", ["nurses"])
+    assert [one.name for one in users.all()] == ["Nora"]

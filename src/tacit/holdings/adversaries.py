@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import PlanError
 from tacit.holdings.concerning import out_already
 from tacit.holdings.held import Adversary, Held
+from tacit.model.recipients import Spellings, have_common, is_among
 from tacit.plan.references import LEDGER
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def check_collusion(check: Check, plan: Plan, clients: Collection[str]) -> None:
 def strangers(check: Check, plan: Plan, clients: Collection[str]) -> list[str]:
     """Clients who are said to collude, and to whom nothing goes or went."""
     known = known_clients(plan, clients)
-    return list(dict.fromkeys(client for group in check.collude for client in group if client not in known))
+    return list(dict.fromkeys(client for group in check.collude for client in group if not is_among(client, known)))
 
 
 def known_clients(plan: Plan, clients: Collection[str]) -> set[str]:
@@ -73,11 +74,17 @@ def known_clients(plan: Plan, clients: Collection[str]) -> set[str]:
     return {*clients, *(client for release in plan.releases.values() for client in release.to), *plan.roles}
 
 
+def spellings_of(plan: Plan) -> Spellings:
+    """Recipients as the plan writes them, so that those of the ledger can be compared with them."""
+    written = [client for release in plan.releases.values() for client in release.to]
+    return Spellings([*written, *(client for check in plan.checks for group in check.collude for client in group)])
+
+
 def _add(
     found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary], group: tuple[str, ...], releases: Sequence[str],
     to: dict[str, tuple[str, ...]], held: Sequence[Held],
 ) -> None:  # fmt: skip
-    new = tuple(name for name in releases if not to[name] or not set(to[name]).isdisjoint(group))
+    new = tuple(name for name in releases if not to[name] or have_common(to[name], group))
     if new:
         theirs = tuple(one for one in held if one.known_to(group))
         found.setdefault((frozenset(theirs), new), Adversary(group, theirs, new))

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from tacit.model.recipients import have_common
+
 if TYPE_CHECKING:
     from tacit.ledger.entries import Shape
     from tacit.ledger.ledger import Holding
+    from tacit.model.recipients import Spellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Held:
 
     def known_to(self, group: Collection[str]) -> bool:
         """Has one of these clients got it? What is public everybody has."""
-        return not self.to or not set(self.to).isdisjoint(group)
+        return not self.to or have_common(self.to, group)
 
     @property
     def told(self) -> str:
@@ -67,10 +70,10 @@ class Adversary:
         return named if len(self.who) == 1 else f"{named} together"
 
 
-def from_ledger(holding: Holding) -> Held:
-    """What the ledger says is out."""
+def from_ledger(holding: Holding, spellings: Spellings) -> Held:
+    """What the ledger says is out, with recipients as the plan writes them: one that an entry writes in capitals is the same one."""
     return Held(
-        holding.release, holding.shape, frozenset(holding.tables), tuple(holding.to), holding.entry, holding.at, holding.withdrawn,
+        holding.release, holding.shape, frozenset(holding.tables), spellings.each(holding.to), holding.entry, holding.at, holding.withdrawn,
         holding.definition, holding.answer, holding.people,
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.definitions.words import listed
-from tacit.holdings.adversaries import adversaries, strangers
+from tacit.holdings.adversaries import adversaries, spellings_of, strangers
 from tacit.holdings.answers import Answers
 from tacit.holdings.composing import (
     JUDGES,
@@ -26,6 +26,7 @@ from tacit.holdings.defined import definition_of, shape_of
 from tacit.holdings.held import Adversary, Held, from_ledger
 from tacit.holdings.ledgers import is_begun, ledger_of, tables_in
 from tacit.holdings.scope import plainly, scope_of, tables_of
+from tacit.model.recipients import is_among
 from tacit.model.verdict import Assumption
 from tacit.plan.references import LEDGER
 
@@ -71,6 +72,7 @@ class Holdings:
         self.plan = desk.plan
         self.new_answers = answers or {}  # of releases that are about to go out, where they are known
         self._held: dict[tuple[object, ...], list[Held]] = {}
+        self._spellings = spellings_of(desk.plan)
         self._stack = ExitStack()
 
     def close(self) -> None:
@@ -124,7 +126,7 @@ class Holdings:
         clients = {client for one in self.held(check) for client in one.to}
         nobody = [f"{client} is said to collude, and has got nothing that matters here" for client in strangers(check, self.plan, clients)]
         clients |= {client for name in check.releases for client in self.plan.releases[name].to}
-        asking = [f"{name} may ask the gateway too, and what was answered there is not in the ledger" for name in sorted(clients & set(self.plan.roles))]
+        asking = [f"{name} may ask the gateway too, and what was answered there is not in the ledger" for name in sorted(self.plan.roles) if is_among(name, clients)]
         return (*begun, *elsewhere, *nobody, *asking)
 
     @cached_property
@@ -137,7 +139,7 @@ class Holdings:
         if self.ledger is None:
             return []
         called = {*tables, *(name for name in self._names if self._own_name(name) in tables)}
-        return [self._in_our_words(from_ledger(one)) for one in self.ledger.held(called)]
+        return [self._in_our_words(from_ledger(one, self._spellings)) for one in self.ledger.held(called)]
 
     @cached_property
     def _renamed(self) -> list[Held]:
@@ -145,7 +147,7 @@ class Holdings:
         unknown = [name for name in self._names if self._own_name(name) is None]
         if self.ledger is None or not unknown:
             return []
-        return [one for each in self.ledger.held(unknown) if (one := self._in_our_words(from_ledger(each))).release in self.plan.releases]
+        return [one for each in self.ledger.held(unknown) if (one := self._in_our_words(from_ledger(each, self._spellings))).release in self.plan.releases]
 
     def _in_our_words(self, held: Held) -> Held:
         return replace(held, tables=frozenset(self._own_name(name) or name for name in held.tables))

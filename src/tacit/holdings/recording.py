@@ -15,6 +15,7 @@ from tacit.assess import Assessment, Desk, judged
 from tacit.assess import answer as verdict_of
 from tacit.definitions.words import listed
 from tacit.errors import InputError, did_you_mean, raise_all
+from tacit.holdings.adversaries import spellings_of
 from tacit.holdings.answers import Answers
 from tacit.holdings.concerning import out_already as out_already_by
 from tacit.holdings.defined import definition_of, shape_of
@@ -24,6 +25,7 @@ from tacit.holdings.scope import tables_of
 from tacit.jobs import Job
 from tacit.ledger.entries import Draft, Entry, Judged, check_name
 from tacit.ledger.ledger import Grown
+from tacit.model.recipients import Spellings, is_among
 from tacit.model.release import Microdata, Synthetic, View
 from tacit.model.verdict import Audience
 from tacit.plan.load import not_built
@@ -223,16 +225,16 @@ def withdraw(plan: Plan, release: str, *, to: Sequence[str] | None = None, by: s
             known = sorted({one.release for one in ledger.entries()})
             raise InputError(f"the ledger has no release {release!r}.", hint=did_you_mean(release, known))
         for client in to or ():
-            if not any(not one.to or client in one.to for one in entries):
+            if not any(not one.to or is_among(client, one.to) for one in entries):
                 clients = sorted({client for one in entries for client in one.to})
                 raise InputError(f"{release} did not go to {client!r}.", hint=did_you_mean(client, clients))
-        last = entries[-1]
+        last, to = entries[-1], Spellings(client for one in entries for client in one.to).each(to or ())
         draft = Draft(
-            kind="withdrawal", release=release, shape=last.shape, tables=last.tables, to=tuple(to or ()), by=by or user(),
+            kind="withdrawal", release=release, shape=last.shape, tables=last.tables, to=to, by=by or user(),
             plan=plan_hash(plan, ledger.key), definition=last.definition, answer=last.answer, note=note,
         )  # fmt: skip
         entry = ledger.record(draft)
-    because = f"withdrawn from {listed(list(to or ())) or 'everybody'} by entry {entry.number}; who had it still knows it"
+    because = f"withdrawn from {listed(to) or 'everybody'} by entry {entry.number}; who had it still knows it"
     return Withdrawn(release, (entry,), because)
 
 
@@ -259,7 +261,9 @@ def asked_about(plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, 
             f"the plan has no check of {unasked[0]}, so nothing says whether it may go out.",
             hint=f"Add one, for example {example(plan, unasked[0])}; or record with --out-already what is out in any case.",
         )
-    own_to = {name: replace(one, to=one.to if to is None else tuple(dict.fromkeys(to))) for name in chosen for one in [plan.releases[name]]}
+    # A recipient whom the plan writes in another way is the same one.
+    recipients = None if to is None else spellings_of(plan).each(to)
+    own_to = {name: replace(one, to=one.to if recipients is None else recipients) for name in chosen for one in [plan.releases[name]]}
     published = plan.published if LEDGER in plan.published else (*plan.published, LEDGER)
     return replace(plan, releases={**plan.releases, **own_to}, published=published, checks=tuple(given(check, plan, chosen) for check in checks))
 

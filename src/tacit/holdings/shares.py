@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tacit.definitions.words import listed
+from tacit.holdings.adversaries import spellings_of
 from tacit.ledger.entries import Entry, identity
 from tacit.ledger.paging import those
+from tacit.model.recipients import have_common
 
 if TYPE_CHECKING:
     from tacit.ledger.entries import Judged, Shape
@@ -83,8 +85,8 @@ def holders(plan: Plan, ledger: Ledger) -> tuple[Holder, ...]:
 
     What is public is with all of them. Reads one entry for each different thing that is out, not the whole ledger.
     """
-    given = given_out(ledger)
-    clients = {client for one in given for client in one.held.to}
+    given, spellings = given_out(ledger), spellings_of(plan)
+    clients = {spellings.of(client) for one in given for client in one.held.to}
     clients |= {client for release in plan.releases.values() for client in release.to}
     groups = coalitions(plan)
     clients |= {client for group in groups for client in group}
@@ -111,7 +113,7 @@ def shares(who: Sequence[str], given: Iterable[Given]) -> tuple[Share, ...]:
     """What some clients hold together: each release once, whatever they got of it and how often."""
     found: dict[tuple[str, bool], list[Given]] = {}
     for one in given:
-        if not one.held.to or not set(one.held.to).isdisjoint(who):
+        if not one.held.to or have_common(one.held.to, who):
             found.setdefault((one.held.release, not one.held.to), []).append(one)
     return tuple(sorted((share(some) for some in found.values()), key=lambda one: one.since))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from tacit.assess import Desk, by_itself, judged_by
 from tacit.definitions.registry import MICRODATA, define
 from tacit.errors import TacitError, raise_all
+from tacit.holdings.adversaries import spellings_of
 from tacit.holdings.asking import question_for
 from tacit.holdings.concerning import out_already
 from tacit.holdings.held import in_words
@@ -17,6 +18,7 @@ from tacit.holdings.judging import judged_each
 from tacit.holdings.ledgers import is_begun, ledger_of
 from tacit.holdings.shares import coalitions, worst
 from tacit.jobs import Job
+from tacit.model.recipients import have_common
 from tacit.model.verdict import Verdict
 from tacit.plan.load import not_built
 from tacit.plan.references import LEDGER
@@ -86,11 +88,12 @@ def standings(plan: Plan, job: Job | None = None) -> Standings:
 
 
 def what_is_out(plan: Plan) -> list[Holding]:
-    """All that the ledger says is out; nothing where none was begun."""
+    """All that the ledger says is out, with recipients as the plan writes them; nothing where none was begun."""
     if not is_begun(plan):
         return []
+    spellings = spellings_of(plan)
     with ledger_of(plan) as ledger:
-        return ledger.held()
+        return [replace(one, to=spellings.each(one.to)) for one in ledger.held()]
 
 
 def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
@@ -165,7 +168,7 @@ def parts_of(holder: Who, check: Check) -> list[Who]:
 
 def theirs(check: Check, plan: Plan, who: Who) -> tuple[str, ...]:
     """The releases of a check that some have."""
-    return tuple(name for name in check.releases if not plan.releases[name].to or not set(plan.releases[name].to).isdisjoint(who))
+    return tuple(name for name in check.releases if not plan.releases[name].to or have_common(plan.releases[name].to, who))
 
 
 def standing(check: Check, holder: Who, who: Who, verdict: Verdict, hand: Hand) -> Standing:

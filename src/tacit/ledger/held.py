@@ -10,6 +10,7 @@ from typing import Any
 from tacit.ledger.entries import Entry, Shape, identity, is_plain, time_text
 from tacit.ledger.reading import ANY, Book, changed, concerned, rows_to_entries
 from tacit.ledger.store import Ask, chunks
+from tacit.model.recipients import folded
 
 # The latest entry of each thing that was given. The index is walked from one thing to the next, so that a release
 # that is recorded every night for years costs one step and not thousands.
@@ -111,4 +112,4 @@ def _ends(withdrawal: Entry, entry: Entry) -> bool:
     """Was it withdrawn later, from everybody or from all who had it?"""
     if withdrawal.number < entry.number or withdrawal.kind != "withdrawal":
         return False
-    return not withdrawal.to or (bool(entry.to) and set(entry.to) <= set(withdrawal.to))
+    return not withdrawal.to or (bool(entry.to) and set(map(folded, entry.to)) <= set(map(folded, withdrawal.to)))

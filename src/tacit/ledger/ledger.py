@@ -39,6 +39,7 @@ from tacit.ledger.schema import FORMAT
 from tacit.ledger.store import Ask, Store
 from tacit.ledger.users import NOBODY, list_seal
 from tacit.ledger.verify import Fault, Verified, faults, verify
+from tacit.model.recipients import is_among
 
 __all__ = ["Holding", "Ledger", "Verified", "ledger_exists", "open_ledger"]
 
@@ -174,7 +175,7 @@ class Ledger:
                     place, *values,
                 )  # fmt: skip
             for entry in rows_to_entries(self.book, rows):
-                if to is None or not entry.to or to in entry.to:
+                if to is None or not entry.to or is_among(to, entry.to):
                     yield entry
             if len(rows) < PAGE:
                 return

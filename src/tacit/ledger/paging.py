@@ -11,6 +11,7 @@ from tacit.jobs import Job
 from tacit.ledger.entries import Entry, is_plain
 from tacit.ledger.reading import changed, rows_to_entries
 from tacit.ledger.store import chunks
+from tacit.model.recipients import is_among
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
@@ -66,7 +67,7 @@ def reaching(ledger: Ledger, client: str, *, release: str | None = None, job: Jo
     """
     found: array[int] = array("q")
     for number, to in _recipients(ledger, release, job or Job()):
-        if not to or client in to:
+        if not to or is_among(client, to):
             found.append(number)
     return found
 

@@ -6,7 +6,7 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from tacit.errors import InputError, did_you_mean
 from tacit.ledger.entries import canonical, check_name, time_text
 from tacit.ledger.reading import NO_HEAD, Book, changed, same
 from tacit.ledger.store import Ask
+from tacit.model.recipients import folded
 
 if TYPE_CHECKING:
     from tacit.ledger.ledger import Ledger
@@ -82,10 +83,7 @@ class Users:
         user = User(name, tuple(dict.fromkeys(roles)), datetime.now(UTC), None, owner)
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
-            if name in kept and kept[name].user.revoked is None:
-                raise InputError(
-                    f"there is a user {name!r} already.", hint="Choose another name, or revoke it first: the new token replaces the old one."
-                )  # fmt: skip
+            _refuse_taken(name, kept)
             _write(ask, self._book, {**kept, name: Kept(user, self._hashed(token))}, name)
         return token
 
@@ -136,6 +134,15 @@ class Users:
 
     def _hashed(self, token: str) -> str:
         return self._book.key.mac("token", f"{self._book.id} {token}".encode())
+
+
+def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
+    """Nobody has this name: also in other letters, which whoever reads the list or the log would take for the same one."""
+    alike = [other for other in kept if folded(other) == folded(name)]
+    if used := [other for other in alike if kept[other].user.revoked is None]:
+        raise InputError(f"there is a user {used[0]!r} already.", hint="Choose another name, or revoke it first: the new token replaces the old one.")
+    if alike and name not in alike:
+        raise InputError(f"there was a user {alike[0]!r}, who was revoked.", hint=f"Write it as {alike[0]!r}: the new token replaces the old one.")
 
 
 def users_fault(ask: Ask, book: Book) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from tacit.errors import Mark, ParameterError, PlanError
+from tacit.model.recipients import Spellings
 from tacit.model.release import Release, Synthetic
 from tacit.model.schema import Table
 from tacit.plan.checks import read_check
@@ -67,6 +69,7 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         faults.take(PlanError("the plan asks nothing.", hint=hint, mark=mark))
     faults.raise_all()
 
+    spellings = Spellings()
     return Plan(
         file=document.file,
         folder=folder,
@@ -75,10 +78,10 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         tables=tables.read(),
         constraints=keys.constraints,
         secrets=secrets.read(),
-        releases=releases.read(),
+        releases={name: replace(one, to=spellings.each(one.to)) for name, one in releases.read().items()},
         published=keys.published,
         dictionary=keys.dictionary,
-        checks=checks,
+        checks=tuple(replace(one, collude=tuple(map(spellings.each, one.collude))) for one in checks),
         fresh=keys.fresh,
         roles={
             name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()

@@ -46,7 +46,10 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The owner's file. `mark(*path)` gives the place of a key or value for error messages."""
+    """The owner's file. `mark(*path)` gives the place of a key or value for error messages.
+
+    A recipient is written in one way throughout, the first one of the file: `to` and `collude` can be compared.
+    """
 
     file: str
     folder: Path
