@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 MOST_BYTES = 4 << 20  # of rows that are encoded at once
+ENCODERS = 2  # threads of one answer: more would only wait for its one reader, or take cores from others
 STOP_SECONDS = 30.0  # for an engine to give up; then its place is not used again
 STEP = 0.1
 
@@ -182,7 +185,7 @@ class Answer:
         self._seconds = seconds  # that the engine may still work; while the client reads the time stands still
         self._gone = gone
         self._stream: Stream | None = None
-        self._pieces: Iterator[Piece] = self._made()
+        self._pieces = self._made()
         self._working: asyncio.Future[Piece | None] | None = None
         self._since = 0.0
 
@@ -238,28 +241,43 @@ class Answer:
             return False
         return True
 
-    def _made(self) -> Iterator[Piece]:
+    def _made(self) -> Generator[Piece, None, None]:
         """The pieces, made in the place's thread. The end is part of the last one, so that a small answer is one piece."""
         stream = self._begun()
         held: list[Piece | bytearray] = [self._encoder.start(stream.schema)]
         if stream.writes_csv and isinstance(self._encoder, CsvEncoder):
             yield from self._passed_on(stream, held)
             return
-        for whole in stream:
-            for batch in small(whole):
-                wanted = min(batch.num_rows, self._limit - self.rows)
-                if self.rows and wanted:
-                    yield joined(held)
-                    held = []
-                if wanted:
-                    held.append(self._encoder.batch(batch if wanted == batch.num_rows else batch.slice(0, wanted)))
-                    self.rows += wanted
-                if wanted < batch.num_rows:
-                    self.truncated = True
-                    break
-            if self.truncated:
-                break
+        for number, piece in enumerate(self._encoded(self._wanted(stream))):
+            if number:
+                yield joined(held)
+                held = []
+            held.append(piece)
         yield joined([*held, self._encoder.end(self.truncated)])
+
+    def _wanted(self, stream: Stream) -> Iterator[Any]:
+        """The batches, in small parts, up to the limit."""
+        for batch in (part for whole in stream for part in small(whole)):
+            wanted = min(batch.num_rows, self._limit - self.rows)
+            self.rows += wanted
+            if wanted:
+                yield batch if wanted == batch.num_rows else batch.slice(0, wanted)
+            if wanted < batch.num_rows:
+                self.truncated = True
+                return
+
+    def _encoded(self, batches: Iterator[Any]) -> Iterator[Piece]:
+        """The batches as bytes, in order. After the first, a few are encoded at the same time: Arrow needs no lock of Python."""
+        for first in itertools.islice(batches, 1):
+            yield self._encoder.batch(first)
+        with ThreadPoolExecutor(ENCODERS, thread_name_prefix="tacit-encode") as encoders:
+            begun: deque[Future[Piece]] = deque()
+            for batch in batches:
+                begun.append(encoders.submit(self._encoder.batch, batch))
+                if len(begun) > ENCODERS:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
 
     def _passed_on(self, stream: Stream, held: list[Piece | bytearray]) -> Iterator[Piece]:
         """The lines that the engine itself writes, with what stands before and after them."""
@@ -299,6 +317,8 @@ class Answer:
             self.place.forget()
         if self.place.is_broken():
             self.place.forget()
+        with suppress(Exception):
+            self._pieces.close()  # ends the threads that encode, here and not in the loop of all clients
 
 
 def joined(parts: list[Piece | bytearray]) -> Piece:
