@@ -20,6 +20,7 @@ from tacit.definitions.microdata import (
 from tacit.definitions.words import (
     again,
     belief,
+    change,
     known_facts,
     listed,
     name_of,
@@ -98,11 +99,11 @@ class Deduced(Learned):
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after), up=True)
+        before, after = Fraction(*self.before), Fraction(*self.after)
         whom = f" for anyone who knows {listed(self._told())}" if self.knowledge else ""
         return (
-            f"Still learned: {name_of(self.person)} {self.claim()}, {before} -> {after}{whom}; "
-            f"nobody above {after}."
+            f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}{whom}; "
+            f"nobody above {percent(after, up=True)}."
         )
 
     def _told(self) -> list[str]:

@@ -11,7 +11,7 @@ from tacit.definitions.crowd import Crowd
 from tacit.definitions.disclosure import Worst
 from tacit.definitions.predicates import Predicate
 from tacit.definitions.prior import Fitted, Prior
-from tacit.definitions.words import again, known_facts, listed, name_of, saying
+from tacit.definitions.words import again, change, known_facts, listed, name_of, saying
 from tacit.model.numbers import percent
 from tacit.tables.groups import Groups
 from tacit.tables.microdata import MicrodataQuestion, Person
@@ -84,7 +84,7 @@ class Finding:
         whom = f" for anyone who knows {listed(facts)}" if facts else ""
         return (
             f"Still learned: {name_of(self.person)} {self.worst.predicate.said}, "
-            f"{percent(belief.before)} -> {percent(belief.after)}{whom}; nothing worse."
+            f"{change(belief.before, belief.after)}{whom}; nothing worse."
         )
 
     def facts(self) -> list[str]:

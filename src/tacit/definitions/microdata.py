@@ -20,6 +20,7 @@ from tacit.definitions.base import (
 from tacit.definitions.words import (
     again,
     belief,
+    change,
     everybodys,
     known_facts,
     listed,
@@ -189,11 +190,8 @@ class Learned:
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        before, after = percent(Fraction(*self.before)), percent(Fraction(*self.after), up=True)
-        return (
-            f"Still learned: {name_of(self.person)} {self.claim()}, "
-            f"{before} -> {after}; nobody above {after}."
-        )
+        before, after = Fraction(*self.before), Fraction(*self.after)
+        return f"Still learned: {name_of(self.person)} {self.claim()}, {change(before, after)}; nobody above {percent(after, up=True)}."
 
 
 def learned(

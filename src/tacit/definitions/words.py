@@ -120,6 +120,15 @@ def belief(part: int, whole: int) -> str:
     return f"{percent(Fraction(part, whole))} ({part}/{whole})"
 
 
+def change(before: Fraction, after: Fraction) -> str:
+    """A belief before and after, both rounded alike: one that stayed does not look as if it had moved.
+
+    >>> change(Fraction(1, 7), Fraction(4, 9)), change(Fraction(4, 9), Fraction(4, 9))
+    ('14 % -> 44 %', '44 % as before')
+    """
+    return f"{percent(before)} -> {percent(after)}" if before != after else f"{percent(after)} as before"
+
+
 def everybodys(quasi: tuple[str, ...]) -> str:
     """The attacker's outside knowledge.
 

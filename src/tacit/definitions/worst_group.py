@@ -21,8 +21,8 @@ from tacit.definitions.microdata import (
     group_facts,
     one_column,
 )
-from tacit.definitions.words import again, known_facts, name_of, people
-from tacit.model.numbers import percent, plain
+from tacit.definitions.words import again, change, known_facts, name_of, people
+from tacit.model.numbers import plain
 from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
 from tacit.tables.groups import Groups
 from tacit.tables.microdata import MicrodataQuestion
@@ -129,8 +129,7 @@ class Claimed(Learned):
 
     def remainder(self) -> str:
         """What is still learned where nothing is breached."""
-        before, after = (percent(Fraction(*share)) for share in (self.before, self.after))
-        return f"Still learned: {name_of(self.person)} {self.claim()}, {before} -> {after}."
+        return f"Still learned: {name_of(self.person)} {self.claim()}, {change(Fraction(*self.before), Fraction(*self.after))}."
 
 
 class WorstGroup(MicrodataDefinition):

@@ -86,14 +86,28 @@ def plain(value: Fraction | int) -> str:
 
 
 def percent(value: Fraction, *, up: bool = False) -> str:
-    """A share in whole percent, as a person reads it; 0 % and 100 % only when exact. A bound is rounded `up`.
+    """A share in whole percent, as a person reads it; 0 % and 100 % only when exact. A bound is rounded `up`, and never understated.
 
     >>> percent(Fraction(5, 12)), percent(Fraction(999, 1000)), percent(Fraction(1))
     ('42 %', '99 %', '100 %')
     >>> percent(Fraction(5, 8)), percent(Fraction(5, 8), up=True)
     ('62 %', '63 %')
+    >>> percent(Fraction(998, 1000), up=True)
+    '99.8 %'
     """
     rounded = -(-value.numerator * 100 // value.denominator) if up else round(value * 100)
+    if up and Fraction(99, 100) < value < 1:
+        return _nearly_all(value)
     if value not in (0, 1):
         rounded = min(max(rounded, 1), 99)
     return f"{rounded} %"
+
+
+def _nearly_all(value: Fraction) -> str:
+    """A bound between 99 and 100 percent, with as many digits as it needs to stay below 100; 100 % where these are too many to read."""
+    for places in range(1, 7):
+        unit = 10**places
+        rounded = -(-value.numerator * 100 * unit // value.denominator)
+        if rounded < 100 * unit:
+            return f"{plain(Fraction(rounded, unit))} %"
+    return "100 %"

@@ -149,7 +149,7 @@ def diversity_finding(portrait: Portrait, exposure: Exposure, column: str) -> st
 def beliefs(portrait: Portrait, exposure: Exposure) -> Chart:
     """People by how sure somebody can be about them."""
     column = noun(exposure.sensitive)
-    title = f"Nobody's {column} can be believed with more than {percent(exposure.greatest)}"
+    title = f"Nobody's {column} can be believed with more than {percent(exposure.greatest, up=True)}"
     if exposure.certain:
         title = f"The {column} of {exposure.certain:,} of {people(portrait.people)} can be known for certain"
     lines = [Line(belief_range(bar.low, bar.high), bar.people, bar.low == 1) for bar in exposure.beliefs]

@@ -17,7 +17,7 @@ from tacit.report.curves import checked_curves
 from tacit.report.pages import render_page, write_page
 from tacit.report.queries import heading, is_about_queries
 from tacit.report.query_graphs import query_graphs
-from tacit.report.terminal import by_release, conclusion, tables
+from tacit.report.terminal import by_release, conclusion, not_together, tables
 from tacit.report.worlds import is_about_worlds, is_made_up
 from tacit.tables.portrait import Portrait
 
@@ -78,6 +78,7 @@ class Section:
     silent: bool
     not_drawn: str = ""
     graphs: Sequence[Sequence[Chart]] = ()
+    badge: str = ""  # the colour of its conclusion
 
 
 def write_report(assessment: Assessment, path: Path, audience: Audience) -> None:
@@ -108,13 +109,14 @@ def section(name: str, verdicts: Sequence[Verdict], assessment: Assessment, audi
     return Section(
         heading(name, verdicts),
         "breached" if breached else "undecided" if undecided else "holds",
-        conclusion(verdicts).plain,
+        conclusion(verdicts, assessment.verdicts).plain,
         [*(figures(portrait) if portrait else []), *crowds.figures(stages, verdicts)],
         verdicts,
         [*(charts(portrait, verdicts, audience) if portrait else []), *crowds.charts(stages, verdicts, audience, assessment.seats.get(name)), *checked_curves(verdicts)],
         silent=audience == "owner" and not all(simulatable(verdict) for verdict in breached),
         not_drawn=crowds.not_drawn(stages),
         graphs=[query_graphs(verdict, assessment.queries) for verdict in verdicts],
+        badge="breached" if breached else "undecided" if undecided or not_together(verdicts, assessment.verdicts) else "holds",
     )
 
 

@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.assess import Assessment
-from tacit.definitions.words import people
+from tacit.definitions.words import listed, people
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.report import crowds, queries, worlds
@@ -27,6 +27,7 @@ WORDS = {"holds": "holds", "breached": "BREACHED", "undecided": "undecided"}
 INDENT = 13
 MOST_SENTENCES = 4  # about queries: many views make many adversaries
 MOST_PAIRS = 4
+MOST_PARTNERS = 2  # releases that a headline names
 BAR = 20  # letters of a gauge
 MARKS = {"+": "bold red", "-": "bold red", "": ""}
 
@@ -37,7 +38,7 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
     told: dict[str, Verdict] = {}
     for release, verdicts in by_release(assessment.verdicts):
         console.print()
-        console.print(headline(release, verdicts))
+        console.print(headline(release, verdicts, assessment.verdicts))
         for number, verdict in enumerate(verdicts):
             if number and has_tables(verdicts[number - 1], audience):
                 console.print()
@@ -88,19 +89,39 @@ def by_release(verdicts: Iterable[Verdict]) -> list[tuple[str, list[Verdict]]]:
     return list(found.items())
 
 
-def conclusion(verdicts: Iterable[Verdict]) -> Text:
-    """What to do with a release."""
+def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Text:
+    """What to do with a release. `every` verdict counts: also of a check that judges it together with others."""
     statuses = {verdict.status for verdict in verdicts}
     if "breached" in statuses:
         return Text("DO NOT RELEASE", style=STYLES["breached"])
     if "undecided" in statuses:
         return Text("not decided", style=STYLES["undecided"])
+    if joint := not_together(verdicts, every):
+        own = "meet their own checks" if len(judged(verdicts[0])) > 1 else "meets its own checks"
+        return Text(f"{own}, {joint}", style=STYLES["undecided"])
     return Text("meets the checks of this plan", style=STYLES["holds"])
 
 
-def headline(release: str, verdicts: list[Verdict]) -> Grid:
+def not_together(verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """With which other releases what is judged here does not hold, in words; nothing where there are none."""
+    own = judged(verdicts[0]) if verdicts else []
+    for status, words in (("breached", "not together with"), ("undecided", "not decided together with")):
+        for one in every:
+            others = [name for name in judged(one) if name not in own]
+            if one.status == status and others and set(own) < set(judged(one)):
+                return f"{words} {listed(others) if len(others) <= MOST_PARTNERS else 'others'}"
+    return ""
+
+
+def judged(verdict: Verdict) -> list[str]:
+    """The releases that a verdict is about."""
+    named = verdict.subject.get("releases", verdict.subject.get("release", ()))
+    return [named] if isinstance(named, str) else list(named)
+
+
+def headline(release: str, verdicts: list[Verdict], every: Sequence[Verdict] = ()) -> Grid:
     """A release and what to do with it."""
-    return two_sides(Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts))
+    return two_sides(Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts, every))
 
 
 def show_verdict(
