@@ -126,6 +126,16 @@ def test_a_ledger_that_is_not_there_is_not_an_empty_one(tacit: Any, folder: Path
     assert [path.name for path in folder.iterdir()] == ["tacit.yaml"]
 
 
+@pytest.mark.parametrize("words", [("list",), ("show", "1"), ("verify",)])
+def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(tacit: Any, folder: Path, words: tuple[str, ...]) -> None:
+    recorded(folder, draft("male", "insurer"))
+    ledger = folder / "tacit-ledger.sqlite"
+    for lose in (ledger.unlink, ledger.touch):
+        lose()
+        ran = tacit("ledger", *words)
+        assert ran.status == 2 and "what is out is not known. Put the ledger back" in flat(ran.err)
+
+
 # -- show ------------------------------------------------------------------------------------------------
 
 

@@ -511,3 +511,28 @@ def test_an_entry_stays_as_it_was_written(tmp_path: Path) -> None:
     record(plan, "male", to=["press"])
     with ledger_of(plan) as ledger:
         assert [one.to for one in ledger.entries(to="PRESS")] == [("Press",), ("press",)] and ledger.verify().intact
+
+
+def test_a_check_says_that_a_ledger_lies_beside_the_plan_and_was_not_asked(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, MALE, GAMMA, published=["floors"])
+    assert not any(one.warnings for one in assess(plan))
+    record(plan, "male")
+    [of_male, of_late] = assess(plan)
+    assert of_male.warnings == () and of_late.status == "holds"
+    [said] = of_late.warnings
+    assert "bank has male (entry 1" in said and said.endswith("Add to the plan: published: [floors, ledger]")
+    refused = record(plan, "late")
+    assert refused.exit_status == 1 and refused.unsaid == ("published: [floors, ledger]",)
+    assert record(plan, "late", to=["Bank", "press"]).unsaid == ("to: [bank, press] of late", "published: [floors, ledger]")
+    asked = plan_in(tmp_path, MALE, GAMMA)
+    assert record(asked, "late").unsaid == () and assess(asked)[1].status == "breached"
+
+
+def test_no_ledger_is_spoken_of_where_it_says_nothing_of_these_or_was_left_out_on_purpose(tmp_path: Path) -> None:
+    record(plan_in(tmp_path, MALE, GAMMA), "male")
+    elsewhere = {name: {**one, "to": ["press"]} if name == "late" else one for name, one in PLAN["releases"].items()}
+    on_purpose = {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}}
+    for plan in (plan_in(tmp_path, GAMMA, published=[], releases=elsewhere), plan_in(tmp_path, on_purpose, published=[])):
+        assert assess(plan)[0].warnings == ()
+    (tmp_path / "tacit-ledger.sqlite").write_bytes(b"")  # not asked, so no reason to fail
+    assert assess(plan_in(tmp_path, GAMMA, published=[]))[0].warnings == ()

@@ -21,3 +21,8 @@ def concerns(check: Check, plan: Plan) -> bool:
     if LEDGER in out_already(check, plan):
         return True
     return check.kind not in OF_WORLDS and (check.given is not None or bool(check.collude))
+
+
+def lies_beside(plan: Plan) -> bool:
+    """Is the plan's ledger a file that is there? A database is not called for a check that does not ask."""
+    return bool(plan.file) and "://" not in plan.ledger and (plan.folder / plan.ledger).is_file()

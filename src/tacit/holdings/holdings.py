@@ -99,7 +99,7 @@ class Holdings:
 
     def held(self, check: Check) -> list[Held]:
         """What is out and concerns a check, in the order in which it went out."""
-        key = check.path, check.kind, check.releases
+        key = check.path, check.kind, check.releases, check.given
         if key not in self._held:
             self._held[key] = self._looked_up(check)
         return self._held[key]

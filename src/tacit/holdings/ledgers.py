@@ -41,11 +41,15 @@ def place_of(path: str | Path) -> Place:
 
 def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
     """The plan's ledger, opened; `create` begins one, with a key of its own, where there is neither."""
-    from tacit.ledger.ledger import open_ledger
+    from tacit.ledger.ledger import NoLedger, open_ledger
 
     if create:
         is_begun(plan)  # or an error: a key without its ledger
-    return open_ledger(plan.ledger, plan.folder, create=create)
+    try:
+        return open_ledger(plan.ledger, plan.folder, create=create)
+    except NoLedger:
+        is_begun(plan)
+        raise
 
 
 def is_begun(plan: Plan | Place) -> bool:

@@ -22,6 +22,7 @@ from tacit.holdings.defined import definition_of, shape_of
 from tacit.holdings.handing import Handed, handed_out, refuse_files, written
 from tacit.holdings.ledgers import is_begun, ledger_of
 from tacit.holdings.scope import tables_of
+from tacit.holdings.unasked import published
 from tacit.jobs import Job
 from tacit.ledger.entries import Draft, Entry, Judged, check_name
 from tacit.ledger.ledger import Grown
@@ -51,6 +52,7 @@ class Recorded:
     output: Path | None = None
     because: str = ""
     seconds: float = 0.0
+    unsaid: tuple[str, ...] = ()  # what the plan would have to say, so that `tacit check` asks the same
 
     @property
     def release(self) -> str:
@@ -127,7 +129,7 @@ def record(
         for _ in range(MOST_TRIES):
             with suppress(Grown, Moved):
                 found = once(own, releases, who, answer, output, note, job, out_already=out_already)
-                return replace(found, seconds=time.perf_counter() - begun)
+                return replace(found, seconds=time.perf_counter() - begun, unsaid=tuple(unsaid(plan, own, releases)))
     raise InputError("others keep recording releases, or changing the data, while the checks run.", hint="Try again when they are done.")
 
 
@@ -272,6 +274,15 @@ def given(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
     """A check with the ledger, and what goes out at the same time, among what is out: it is judged together with all of that."""
     others = [name for name in chosen if name not in check.releases]
     return replace(check, given=tuple(dict.fromkeys([*out_already_by(check, plan), LEDGER, *others])))
+
+
+def unsaid(plan: Plan, own: Plan, releases: Sequence[str]) -> Iterator[str]:
+    """What a plan does not say of that which was asked: its recipients, and that the ledger is looked at."""
+    for name in releases:
+        if (to := own.releases[name].to) != plan.releases[name].to:
+            yield f"to: [{', '.join(to)}] of {name}" if to else f"no `to` of {name}"
+    if any(LEDGER not in out_already_by(check, plan) for check in plan.checks if set(check.releases) & set(releases)):
+        yield published(plan) if LEDGER not in plan.published else "`given` with ledger"
 
 
 def example(plan: Plan, release: str) -> str:

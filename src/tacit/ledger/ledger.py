@@ -47,6 +47,10 @@ SMALL = 1_000  # entries that are checked whole before what is held is told: som
 POSTGRES = ("postgresql://", "postgres://")
 
 
+class NoLedger(InputError):
+    """Nothing was recorded there yet."""
+
+
 class Grown(Exception):
     """Entries were added since a release was judged."""
 
@@ -245,9 +249,9 @@ def store_of(where: str, folder: Path) -> Store:
     return SQLiteStore(folder / where, where)
 
 
-def no_ledger(where: str) -> InputError:
+def no_ledger(where: str) -> NoLedger:
     """Nothing was recorded yet; reading it as an empty ledger would hide a mistake in its path."""
-    return InputError(
+    return NoLedger(
         f"there is no ledger {where} yet.",
         hint="Record what is out (tacit ledger record), or correct `ledger:` in the plan.",
     )

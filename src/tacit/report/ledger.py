@@ -102,8 +102,9 @@ def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
     name, file = shlex.join(found.releases), shlex.quote(str(plan))
     only = "".join(f" --only {shlex.quote(one)}" for one in found.releases)
     to = "".join(f" --to {shlex.quote(client)}" for client in found.to) or " --public"
+    first = f"with {listed(found.unsaid)} in {file}: " if found.unsaid else ""
     return [
-        f"tacit check {file}{only} --report report.html",
+        f"{first}tacit check {file}{only} --report report.html",
         f"if it is out already: {step(f'ledger record {name}{to} --out-already', plan)}",
     ]
 
