@@ -222,6 +222,15 @@ def test_other_terms_are_tried_before_they_are_in_the_plan(tmp_path: Path) -> No
         tasks_synthesize.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")
 
 
+def test_a_number_of_the_page_is_read_as_the_plan_reads_it() -> None:
+    pytest.importorskip("nicegui")
+    from tacit.web.pages.repair_synthesize import as_number
+
+    assert [as_number(text) for text in ("0.0001", "1/3", " 2 ")] == [Fraction(1, 10_000), Fraction(1, 3), 2]
+    for text in ("1e999999999", "1e-999999999", "9" * 100_000, "1/0", "ln(50)", ""):  # at once, and as it was typed
+        assert as_number(text) == text
+
+
 # -- what the page says ---------------------------------------------------------------------------------------
 
 

@@ -362,6 +362,25 @@ def test_a_new_plan_gets_a_name_that_is_free(tmp_path: Path, profile: Any) -> No
     assert drafts.new_plan(bench, tmp_path, "../x").parent == tmp_path
 
 
+def test_the_plan_that_is_served_is_begun_first(tmp_path: Path, profile: Any) -> None:
+    bench = Bench(tmp_path / "clinic.yml", lambda text: None)
+    assert drafts.new_plan(bench, tmp_path, "people") == tmp_path / "clinic.yml"
+    assert drafts.new_plan(bench, tmp_path / "other", "people").name == "tacit.yaml"  # a plan elsewhere lies elsewhere
+    (tmp_path / "clinic.yml").write_text("version: 1\n")
+    assert drafts.new_plan(bench, tmp_path, "people").name == "tacit.yaml"
+
+
+def test_what_nobody_has_saved_is_listed(tmp_path: Path, profile: Any) -> None:
+    bench = bench_at(tmp_path)
+    (tmp_path / "other.yaml").write_text("version: 1\n")
+    other = drafts.draft_of(bench.book(tmp_path / "other.yaml"))
+    draft = drafts.begin(bench.book(), profile)
+    assert other is not None and drafts.unsaved(bench) == {tmp_path / "tacit.yaml"}
+    other.change("version: 1\n# mine\n")
+    drafts.save(draft, bench.book())
+    assert drafts.unsaved(bench) == {tmp_path / "other.yaml"}
+
+
 def test_wishes_and_hands_stay_in_step(tmp_path: Path, profile: Any) -> None:
     draft = drafts.begin(bench_at(tmp_path).book(), profile)
     version = draft.version

@@ -14,11 +14,13 @@ pytest.importorskip("nicegui")
 
 from server.gateway_plans import HOSPITAL, policy
 from tacit.errors import InputError
+from tacit.plan.load import load_plan
 from tacit.server.explaining import Explainer
 from tacit.server.trial import Prepared
 from tacit.web.bench import Bench, Visit
 from tacit.web.pages import trying, trying_result
 from tacit.web.pages.trying import MOST_TRIES, Desk, Parameter, Query, desk_of, trial_of, values_of
+from tacit.web.pages.trying_roles import proposal
 
 
 def visit(folder: Path, name: str = "s") -> Visit:
@@ -32,7 +34,7 @@ def test_parameters_are_values_of_their_kinds_by_place_or_by_name() -> None:
     kinds = [Parameter(kind="number", text=" -4 "), Parameter(kind="number", text="2.50"), Parameter(kind="true"), Parameter(kind="false"), Parameter(kind="null"), Parameter(text="4")]
     assert values_of(kinds) == [-4, Decimal("2.50"), True, False, None, "4"]
     assert values_of([Parameter("ward", text="A"), Parameter("age", "number", "30")]) == {"ward": "A", "age": 30}
-    for wrong in ([Parameter("a"), Parameter()], [Parameter("a"), Parameter("a")], [Parameter(kind="number", text="x")], [Parameter(kind="number")]):
+    for wrong in ([Parameter("a"), Parameter()], [Parameter("a"), Parameter("a")], *([Parameter(kind="number", text=text)] for text in ("x", "", "1e999999999", "nan", "Infinity", "9" * 5000))):
         with pytest.raises(InputError):
             values_of(wrong)
 
@@ -99,3 +101,32 @@ def test_another_plan_and_other_data_have_another_key(tmp_path: Path) -> None:
     assert trying.policy_key(one, one.book.plan()) == key
     (tmp_path / "tacit.yaml").write_text(HOSPITAL + "# changed\n", "utf-8")
     assert trying.policy_key(one, one.book.plan()) != key
+
+
+MICRODATA = """version: 1
+tables:
+  "my order": {rows: [[Ann, 30, flu], [Bob, 40, cancer]], columns: {name: text, age: integer, condition: text}, identifiers: [name], quasi-identifiers: [age], sensitive: [condition]}
+releases:
+  raw: {table: my order}
+"""
+NO_SENSITIVE = "version: 1\ntables:\n  wards: {columns: {ward: text}, rows: [[A]]}\nreleases:\n  raw: {table: wards}\n"
+WITHOUT = HOSPITAL.split("roles:")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (MICRODATA, ["deny: [condition]", 'allow: ["my order"]', '\\"my order\\"']),
+        (MICRODATA.replace("raw: {table", "condition: {table"), ['deny: ["condition-of-my order"]', 'allow: ["my order"]']),
+        (NO_SENSITIVE, ["allow: [wards]"]),
+        (WITHOUT, ["deny: [cancer]", "allow: [flu]"]),
+        (WITHOUT.replace("'flu'\"", "$what\""), ["deny: [cancer]", "allow: [staff]"]),
+        (WITHOUT.replace("'cancer'\"", "$what\""), ["allow: [flu]"]),
+    ],
+)
+def test_the_gateway_accepts_the_roles_that_are_proposed(tmp_path: Path, text: str, lines: list[str]) -> None:
+    (tmp_path / "tacit.yaml").write_text(text, "utf-8")
+    proposed = proposal(load_plan(tmp_path / "tacit.yaml"))
+    assert all(line in proposed for line in lines) and "raw" not in proposed
+    found = policy(tmp_path, f"{text}{proposed}\n")  # loads the plan, and reads its roles as the gateway does
+    assert list(found.roles) == (["nurses", "clerks"] if "nurses" in proposed else ["clerks"])

@@ -59,6 +59,10 @@ class Bench:
             self._books[place] = Book(place, self)
         return self._books[place]
 
+    def books(self) -> list[Book]:
+        """The books that somebody has opened."""
+        return list(self._books.values())
+
     def inside(self, path: Path | str) -> Path:
         """A path below the folder, links followed; an InputError for any other."""
         place = (self.folder / path).resolve()

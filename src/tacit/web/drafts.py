@@ -302,13 +302,19 @@ def save(draft: Draft, book: Book) -> None:
 
 
 def new_plan(bench: Bench, folder: Path, table: str) -> Path:
-    """Where a plan for a new table will lie: a name beside the others that is free."""
-    names = ["tacit", table_name(Path(f"{table}.csv")), *(f"{table_name(Path(f'{table}.csv'))}-{number}" for number in range(2, 1000))]
-    for name in names:
-        place = bench.inside(folder / f"{name}.yaml")
+    """Where a plan for a new table will lie: where the one that is served is to be, else a name beside the others that is free."""
+    name = table_name(Path(f"{table}.csv"))
+    names = ["tacit.yaml", f"{name}.yaml", *(f"{name}-{number}.yaml" for number in range(2, 1000))]
+    for place in (*([bench.home] if bench.home.parent == folder else []), *(bench.inside(folder / one) for one in names)):
         if not place.exists() and KEPT not in bench.book(place).kept:
             return place
     raise InputError("there are too many plans of that name.", hint="Rename the file.")
+
+
+def unsaved(bench: Bench) -> set[Path]:
+    """The plans that somebody has changed and not saved, also those that have no file yet."""
+    found = ((book.path, book.kept.get(KEPT)) for book in bench.books())
+    return {path for path, draft in found if isinstance(draft, Draft) and draft.is_changed}
 
 
 def data_files(bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200) -> list[str]:

@@ -39,6 +39,7 @@ class Work:
         self.ended: float | None = None
         self.result: Any = None
         self.error: TacitError | None = None
+        self.taken = False  # whether a page has done with the result what was to be done once
         self._function, self._arguments, self._tell = function, arguments, tell
         self._line: Connection | None = None
         self._process: Any = None

@@ -16,6 +16,7 @@ from tacit.report.ledger import when
 from tacit.web import tasks_ledger
 from tacit.web.bench import Visit
 from tacit.web.pages import ledger_entries, ledger_holders, ledger_record
+from tacit.web.parts.fields import whole
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.saving import save_button
 from tacit.web.parts.working import show_work
@@ -152,7 +153,7 @@ async def verifying(visit: Visit) -> None:
 
         def press() -> None:
             work = visit.book.works.start(
-                "verify", "Verifying the ledger", tasks_ledger.verify, visit.book.path, visit.book.reach, (expect.value or "").strip() or None, int(users.value or 0)
+                "verify", "Verifying the ledger", tasks_ledger.verify, visit.book.path, visit.book.reach, (expect.value or "").strip() or None, whole(users.value)
             )
             follow(work)
 

@@ -246,12 +246,13 @@ def asked_limit(verdicts: Sequence[Mapping[str, Any]]) -> Fraction | None:
 def limit_from(percent: Any) -> Fraction | None:
     """A limit as it was typed in, in percent; None for what is none.
 
-    >>> limit_from(33.3), limit_from(None), limit_from(120)
-    (Fraction(333, 1000), None, None)
+    >>> limit_from(33.3), limit_from(None), limit_from(120), limit_from(float("inf"))
+    (Fraction(333, 1000), None, None, None)
     """
-    if percent is None:
+    try:
+        found = exact(percent) / 100
+    except ValueError:
         return None
-    found = exact(percent) / 100
     return found if 0 <= found <= 1 else None
 
 

@@ -11,6 +11,7 @@ from tacit.definitions.registry import OF_WORLDS
 from tacit.web.bench import Visit
 from tacit.web.pages.release_queries import asked_now, heading
 from tacit.web.parts.cards import show_card, show_pictures
+from tacit.web.parts.fields import whole
 from tacit.web.parts.grids import Row, Sort, grid
 from tacit.web.parts.labels import aria
 from tacit.web.parts.notices import notice
@@ -98,7 +99,7 @@ class Listed:
             ui.button("List the databases", on_click=lambda: self._start(many.value, one.value if one else None)).props("unelevated no-caps").mark("list-worlds")
 
     def _start(self, sample: float | None, case: float | None) -> None:
-        self.sample, self.case = clamped(int(sample or SAMPLE)), int(case) if case else None
+        self.sample, self.case = clamped(whole(sample) or SAMPLE), whole(case) or None
         book = self.visit.book
         work = book.works.start(
             KIND, f"The possible databases of {title_of(self.verdict)}", list_worlds, str(book.path), str(book.reach), self.number, dict(self.verdict),

@@ -15,6 +15,7 @@ from tacit.definitions.words import spoken
 from tacit.errors import TacitError
 from tacit.model.numbers import percent, plain
 from tacit.model.release import Synthetic
+from tacit.plan import values
 from tacit.plan.plan import Plan
 from tacit.report.synthesized import not_protected, number, protected
 from tacit.synthesis.losses import Epsilon
@@ -109,11 +110,12 @@ class Synthesizing:
 
     def _follow_text(self) -> None:
         """Move the sliders to what was typed."""
-        values = self._values()
-        with suppress(ValueError, TypeError):
-            self.epsilon_slider.set_value(min(max(math.log10(float(Epsilon.read(values["epsilon"]))), LEAST), MOST))
-        if isinstance(values["delta"], Fraction) and 0 <= values["delta"] < 1:
-            self.delta_slider.set_value(min(max(round(math.log10(values["delta"])), NO_DELTA + 1), MOST_DELTA) if values["delta"] else NO_DELTA)
+        now = self._values()
+        with suppress(values.UnfitError):
+            epsilon = Epsilon.read(values.epsilon((self.epsilon.value or "").strip()))
+            self.epsilon_slider.set_value(min(max(math.log10(float(epsilon)), LEAST), MOST))
+        if isinstance(now["delta"], Fraction) and 0 <= now["delta"] < 1:
+            self.delta_slider.set_value(min(max(round(math.log10(now["delta"])), NO_DELTA + 1), MOST_DELTA) if now["delta"] else NO_DELTA)
 
     def _terms(self) -> dict[str, Any]:
         """What is different from the plan; None takes a key away."""
@@ -180,8 +182,8 @@ class Synthesizing:
         with self.change:
             if terms and not isinstance(found, TacitError):
                 said = ui.element("div").classes("stack")
-                words = ", ".join(f"{key} {value if value is not None else 'left out'}" for key, value in terms.items())
-                ui.label(f"Different from the plan: {words}. What the plan says is what is drawn.").classes("muted")
+                typed = {"epsilon": self.epsilon.value, "delta": self.delta.value, "accept": self.accept.value}
+                ui.label(f"Different from the plan: {told(terms, typed)}. What the plan says is what is drawn.").classes("muted")
                 ui.button("Put it into the plan", on_click=lambda: self._into_plan(terms, said)).props('outline no-caps data-testid="into-plan"').style("align-self: flex-start")
         self._offer(changed=bool(terms))
 
@@ -307,13 +309,22 @@ def delta_words(delta: Fraction) -> str:
     return f"1e{power}" if power < -3 and delta == Fraction(10) ** power else plain(delta)
 
 
+def told(terms: Mapping[str, Any], typed: Mapping[str, str]) -> str:
+    """What is different from the plan, each number as it was typed.
+
+    >>> told({"epsilon": Fraction(1, 10_000), "guarantee": "pdp", "accept": None}, {"epsilon": "0.0001", "accept": ""})
+    'epsilon 0.0001, guarantee pdp, accept left out'
+    """
+    return ", ".join(f"{key} {'left out' if value is None else typed.get(key, value)}" for key, value in terms.items())
+
+
 def as_number(text: str) -> Any:
     """A number as the plan writes it, exactly; what is none stays a text, and the plan says what is wrong with it.
 
-    >>> as_number("1e-5") == Fraction(1, 100000), as_number("ln(50)"), as_number("4.6") == Fraction(23, 5)
-    (True, 'ln(50)', True)
+    >>> as_number("1e-5") == Fraction(1, 100000), as_number("ln(50)"), as_number("4.6") == Fraction(23, 5), as_number("1e999999999")
+    (True, 'ln(50)', True, '1e999999999')
     """
     try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return values.number(text)
+    except values.UnfitError:
         return text

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOOK = "look"
 TABLES = "tables"
-NEW, ADD = "new", "add"  # what becomes of a table that is opened while a plan is open
+NEW, ADD, REPLACE = "new", "add", "replace"  # what becomes of a table: a new plan, one table more, a new plan instead of one that was never saved
 FOLLOW_SECONDS = 1.5  # until another tab shows what was changed here, or this one what was changed in the file
 
 
@@ -44,25 +44,9 @@ async def show(visit: Visit) -> None:
     draft = await asyncio.to_thread(drafts.draft_of, visit.book)
     await Opening(visit, draft).show()
     if draft is None:
-        looking_at_new(visit)
-        return
-    await Desk(visit, draft).show()
-
-
-def looking_at_new(visit: Visit) -> None:
-    """A table for which no plan is written yet: it is looked at first."""
-    work = visit.book.works.latest(LOOK)
-    if work is None:
         notice("There is no plan here yet. Open one above, or begin with a file or a database.")
         return
-
-    def looked(work: Work) -> None:
-        if work.state == "done" and isinstance(work.result, Profile):
-            if drafts.KEPT not in visit.book.kept:
-                drafts.begin(visit.book, work.result)
-            ui.navigate.reload()
-
-    show_work(work, looked)
+    await Desk(visit, draft).show()
 
 
 class Opening:
@@ -78,8 +62,8 @@ class Opening:
         plans = await asyncio.to_thread(self.visit.bench.plans)
         files = await asyncio.to_thread(drafts.data_files, self.visit.bench, self.visit.book.folder, (*uploads.KINDS, *DATABASE_FILES))
         with ui.element("details").classes("card opening").props('data-testid="opening"') as details:
-            adding = self._unfinished()
-            if self.draft is None or adding:
+            looking = self._unfinished()
+            if self.draft is None or looking:
                 details.props["open"] = True
             html("summary", "Open a plan, a file or a database")
             if self.draft is not None:
@@ -91,10 +75,12 @@ class Opening:
                 self._files(files)
                 self._database()
             self._said = ui.element("div").classes("stack said").props('aria-live="polite"')
-        if adding:
-            self._follow_adding(adding)
+        if looking:
+            self._follow(looking)
 
-    def _plans(self, plans: list[Path]) -> None:
+    def _plans(self, there: list[Path]) -> None:
+        unsaved = drafts.unsaved(self.visit.bench)
+        plans = sorted({*there, *unsaved})
         with ui.element("div").classes("stack"):
             html("h2", "A plan")
             ui.label("Plans below this folder:" if plans else "There is no plan below this folder yet.").classes("fine")
@@ -102,7 +88,7 @@ class Opening:
                 for path in plans:
                     with ui.element("li"):
                         name = self.visit.bench.name(path)
-                        button = ui.button(name, on_click=lambda path=path: self._open_plan(path)).props("flat dense no-caps align=left")
+                        button = ui.button(f"{name} (not saved)" if path in unsaved else name, on_click=lambda path=path: self._open_plan(path)).props("flat dense no-caps align=left")
                         if path == self.visit.book.path:
                             button.props["aria-current"] = "true"
 
@@ -144,12 +130,14 @@ class Opening:
 
     async def _uploaded(self, event: UploadEventArguments) -> None:
         try:
-            self._refuse_apart(".")
+            if self._into == ADD:
+                self._refuse_apart(".")
             stored = await uploads.store(event.file.iterate(), event.file.name, self._folder())
         except TacitError as error:
-            self._upload.reset()
             self._fail(error)
             return
+        finally:
+            self._upload.reset()
         self._begin(os.path.relpath(stored.path, self.visit.book.folder), fresh=stored.is_new)
 
     def _folder(self) -> Path:
@@ -217,57 +205,84 @@ class Opening:
 
     def _begin(self, data: str, *, table: str | None = None, fresh: bool = False) -> None:
         """Look at a table for which a new plan will be written, or which will be added to this one."""
-        if self._into == ADD:
-            self._add(data, table=table, fresh=fresh)
-            return
-        try:
-            path = drafts.new_plan(self.visit.bench, self.visit.book.folder, table or Path(data).stem)
-        except TacitError as error:
-            self._fail(error)
-            return
-        book = self.visit.bench.book(path)
-        book.works.start(LOOK, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(path), table, fresh)
-        self.visit.session.plan = path
-        ui.navigate.reload()
+        if self._into == NEW and self.draft is not None and self.draft.was is None:
+            self._ask(data, table=table, fresh=fresh)
+        else:
+            self._look(self._into, data, table=table, fresh=fresh)
 
-    def _add(self, data: str, *, table: str | None, fresh: bool) -> None:
-        """Look at a table, and then add it to the plan."""
+    def _ask(self, data: str, *, table: str | None, fresh: bool) -> None:
+        """Nobody has saved the plan that is open: is it to go?"""
+        plan, name = self.visit.book.path.name, table or Path(data).name
+
+        def leave() -> None:
+            self._said.clear()
+            self._remove(data, fresh)
+
+        self._said.clear()
+        with self._said, notice(f"{plan} is not saved yet. Is {name} to be added to it, or to begin a new plan in its place?", "warn") as shown:
+            shown.props["data-testid"] = "unsaved"
+            with ui.element("div").classes("toolbar"):
+                ui.button(f"Add it to {plan}", on_click=lambda: self._look(ADD, data, table=table, fresh=fresh)).props("outline no-caps")
+                ui.button("Begin anew and drop what is not saved", on_click=lambda: self._look(REPLACE, data, table=table, fresh=fresh)).props("outline no-caps")
+                ui.button(f"Leave {name} out", on_click=leave).props("flat no-caps")
+
+    def _remove(self, data: str, fresh: bool) -> None:
+        """Take away a file that has just come, and that nobody wants."""
+        if fresh:
+            (self.visit.book.folder / data).unlink(missing_ok=True)
+
+    def _look(self, into: str, data: str, *, table: str | None, fresh: bool) -> None:
+        """Look at a table. Only when that is done something becomes of it: until then, and where it fails, all stays as it is."""
         book = self.visit.book
         try:
-            self._refuse_apart(without_password(data) if is_postgres(data) else data if table else ".")
+            if into == ADD:
+                self._refuse_apart(without_password(data) if is_postgres(data) else data if table else ".")
         except TacitError as error:
+            self._remove(data, fresh)
             self._fail(error)
             return
-        self._follow_adding(book.works.start(ADD, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(book.path), table, fresh))
+        self._follow(book.works.start(into, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(book.path), table, fresh, key=self._key(into)))
+
+    def _key(self, into: str) -> str:
+        """All who work on a plan see what is added to it; a new plan is opened by who began it."""
+        return "" if into == ADD else self.visit.session.id
 
     def _refuse_apart(self, source: str) -> None:
-        if self._into == ADD and self.draft is not None:
+        if self.draft is not None:
             drafts.refuse_apart(self.draft, self.visit.book.folder, source)
 
     def _unfinished(self) -> Work | None:
-        """The table that is being looked at to be added, and is not added yet: the page was loaded again meanwhile."""
-        work = self.visit.book.works.latest(ADD)
-        return work if work is not None and work.state not in ("failed", "cancelled") and self.visit.book.kept.get(ADD) is not work else None
+        """The table that is being looked at, and of which nothing has become yet: the page was loaded again meanwhile."""
+        works = (self.visit.book.works.latest(into, self._key(into)) for into in (ADD, NEW, REPLACE))
+        return max((one for one in works if one is not None and not one.taken), key=lambda one: one.began, default=None)
 
-    def _follow_adding(self, work: Work) -> None:
-        book = self.visit.book
-
+    def _follow(self, work: Work) -> None:
         async def looked(work: Work) -> None:
-            draft = await asyncio.to_thread(drafts.draft_of, book)
-            if work.state != "done" or draft is None:
+            is_first, work.taken = not work.taken, True  # else another tab has done it
+            if work.state != "done":
                 return
-            if book.kept.get(ADD) is not work:  # else another tab has added it
-                book.kept[ADD] = work
-                try:
-                    drafts.add_table(draft, book.folder, work.result)
-                except TacitError as error:
-                    self._fail(error)
-                    return
+            try:
+                if is_first:
+                    await asyncio.to_thread(self._take, work.kind, work.result)
+            except TacitError as error:
+                self._fail(error)
+                return
             ui.navigate.reload()
 
         self._said.clear()
         with self._said:
             show_work(work, looked)
+
+    def _take(self, into: str, profile: Profile) -> None:
+        """Make of a table that was looked at what was chosen."""
+        bench, book = self.visit.bench, self.visit.book
+        draft = drafts.draft_of(book)
+        if into == ADD and draft is not None:
+            drafts.add_table(draft, book.folder, profile)
+            return
+        path = book.path if into == REPLACE and draft is not None and draft.was is None else drafts.new_plan(bench, book.folder, profile.look.table)
+        drafts.begin(bench.book(path), profile)
+        self.visit.session.plan = path
 
     def _fail(self, error: TacitError) -> None:
         self._said.clear()

@@ -49,6 +49,7 @@ class Text:
     def __init__(self, visit: Visit, draft: Draft, typed: Callable[[], Any], saved: Callable[[], Any]) -> None:
         self.visit, self.draft, self._typed, self._saved = visit, draft, typed, saved
         self._opinion = Opinion()
+        self._pressed_at: str | None = None  # the text for which Save was pressed last: what came of it is not true of others
 
     async def show(self) -> None:
         """The whole section."""
@@ -102,6 +103,8 @@ class Text:
                 with ui.element("div").classes("toolbar"):
                     for line in self._opinion.lines:
                         ui.button(f"Go to line {line}", on_click=partial(self._go, line)).props("flat dense no-caps")
+        if self._pressed_at not in (None, self.draft.text):
+            self._done.clear()
         is_new = self.draft.was is None
         self._state.set_text(f"{self.visit.book.path.name}: {state_of(self.draft, self._opinion)}")
         self._save.set_enabled(self.draft.is_changed)
@@ -129,6 +132,7 @@ class Text:
 
     async def _press_save(self) -> None:
         self._done.clear()
+        self._pressed_at = self.draft.text
         try:
             await asyncio.to_thread(drafts.save, self.draft, self.visit.book)
         except TacitError as error:

@@ -8,17 +8,20 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from tacit.errors import InputError, TacitError
+from tacit.plan.values import is_short_number
 from tacit.server.trial import Trial
 from tacit.web import tasks_ledger
 from tacit.web.bench import Visit, stamps_of
 from tacit.web.pages import trying_result
 from tacit.web.pages.ledger_entries import later
+from tacit.web.pages.trying_roles import show_proposal
 from tacit.web.parts.badges import badge
 from tacit.web.parts.labels import aria
 from tacit.web.parts.notices import notice, show_error
@@ -34,9 +37,6 @@ KEPT = "trying"  # in the book: the tries of each session, and the process that 
 MOST_TRIES = 12
 IDLE_SECONDS = 600.0  # without a question, after which the process that explains is ended
 KINDS = {"text": "Text", "number": "Number", "true": "True", "false": "False", "null": "NULL"}
-EXAMPLE = """roles:
-  nurses: {default: allow, deny: [SECRET]}      # all that says nothing about the secret
-  clerks: {deny: [SECRET], allow: [RELEASE]}    # what follows from these views, and nothing else"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +89,18 @@ def values_of(parameters: Sequence[Parameter]) -> Sequence[Any] | dict[str, Any]
 
 def value_of(parameter: Parameter, name: str) -> Any:
     """The value that a parameter stands for."""
-    from decimal import Decimal, InvalidOperation
-
     if parameter.kind in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[parameter.kind]
     if parameter.kind == "text":
         return parameter.text
+    written = parameter.text.strip()
     try:
-        return int(parameter.text) if parameter.text.strip().lstrip("+-").isdigit() else Decimal(parameter.text.strip())
+        found = int(written) if written.lstrip("+-").isdigit() else Decimal(written if is_short_number(written) else "?")
     except (InvalidOperation, ValueError):
-        raise InputError(f"parameter {name} is no number.", hint="Write it with digits, or choose another kind.") from None
+        found = Decimal("NaN")
+    if isinstance(found, Decimal) and not found.is_finite():
+        raise InputError(f"parameter {name} is no number.", hint="Write it with digits, or choose another kind.")
+    return found
 
 
 # -- what is kept between visits ------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ async def show(visit: Visit) -> None:
         ui.html("Try a query", tag="h1", sanitize=False)
         ui.label("Would the gateway answer it? Nothing is run to find out: a decision looks at the query, the role and the plan, never at rows.").classes("muted")
     if not plan.roles:
-        without_roles(plan)
+        show_proposal(plan)
         if not plan.secrets:
             return
     key = await asyncio.to_thread(policy_key, visit, plan)
@@ -176,19 +178,6 @@ async def show(visit: Visit) -> None:
 
     with place:
         show_work(work, ready)
-
-
-def without_roles(plan: Plan) -> None:
-    """What to write where the plan has no roles."""
-    secret, release = next(iter(plan.secrets), "SECRET"), next(iter(plan.releases), "RELEASE")
-    with ui.element("section").classes("card").props('aria-label="Roles" data-testid="no-roles"'):
-        ui.html("The plan has no roles", tag="h2", sanitize=False)
-        ui.label("So nobody may ask the gateway anything. Say in the plan who may ask what, for example:")
-        ui.html(trying_result.box(EXAMPLE.replace("SECRET", secret).replace("RELEASE", release), "Lines for the plan"), sanitize=False)
-        if plan.secrets:
-            ui.label("Below you can try queries against each secret all the same, as if somebody might ask all but what says something about it.").classes("muted")
-        else:
-            ui.label("It has no secrets either: write what must not be learnt, e.g. secrets: {cancer: \"SELECT name FROM patients WHERE condition = 'Cancer'\"}.").classes("muted")
 
 
 async def bench(visit: Visit, prepared: Prepared) -> None:
