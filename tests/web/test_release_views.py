@@ -259,6 +259,7 @@ def test_pictures_and_tables_of_a_card_can_be_saved(checked: dict[str, Any]) -> 
     assert as_file(view.svg).startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img"')
     assert as_file(as_file(view.svg)).count("xmlns=") == 1 and '<rect width="100%" height="100%" fill="#fff"/>' in as_file(view.svg)
     assert png_of(as_file(view.svg)).startswith(b"\x89PNG")
+    assert "\x1b" not in as_file(view.svg.replace("</svg>", "<text>\x1b[31m</text></svg>"))  # XML could not hold it
     assert [one.caption for one in tables_of(card)] == ["patients", "stays", "answer without +", "answer with +", "stays", "answer without +", "answer with +"]
     tables = tables_of(card)
     assert table_names(tables) == ["Patients", "Stays 1", "Answer without + 1", "Answer with + 1", "Stays 2", "Answer without + 2", "Answer with + 2"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option, to_report
-from tacit.cli.printing import chosen, messages, print_json, progress, screen
+from tacit.cli.printing import chosen, messages, print_json, progress, say, screen
 
 if TYPE_CHECKING:
     from tacit.attacks.stories import Attack
@@ -83,7 +83,7 @@ def show_all_minimal(plan: Any, release: str, sensitive: str | None, threshold: 
     if as_json:
         print_json({"release": release, "all_minimal": [one.to_json() for one in found]})
     else:
-        click.echo("\n\n".join("\n".join(show(one)) for one in found))
+        say("\n\n".join("\n".join(show(one)) for one in found))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, to_report
-from tacit.cli.printing import chosen, messages, print_json, screen
+from tacit.cli.printing import chosen, messages, print_json, screen, warn
 
 if TYPE_CHECKING:
     from tacit.assess import Assessment
@@ -77,7 +77,7 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     with messages().status("looking at the columns"):
         starter = start(data, plan=plan, table=table)
     for note in starter.notes:
-        click.echo(f"Note: {note}", err=True)
+        warn(f"Note: {note}")
     if as_json:
         print_json(starter.to_json())
     else:

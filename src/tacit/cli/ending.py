@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from tacit.cli.commands import cli
-from tacit.cli.printing import print_json
+from tacit.cli.printing import Unheard, print_json, warn
 
 if TYPE_CHECKING:
     from tacit.errors import TacitError
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 BAD_INPUT = 2
 WENT_WRONG = 70
+READER_LEFT = 141  # as a shell says it of a program that is ended by SIGPIPE
 NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click before 8.2 prints the help itself
 
 
 def main() -> None:
     """Run the command line; every way it can end has an exit status and no traceback."""
+    if sys.stdout is None:  # closed by the shell: >&-
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     sys.exit(run())
 
 
@@ -33,24 +37,23 @@ def run() -> int:
         return int(cli.main(prog_name="tacit", standalone_mode=False) or 0)
     except (KeyboardInterrupt, click.Abort) as error:
         return interrupted(error)
-    except RuntimeError as error:
-        if "interrupted" not in str(error):  # as DuckDB says it when Ctrl-C ends a statement
-            raise
-        return interrupted()
     except NO_ARGUMENTS as error:
-        click.echo(error.format_message(), err=True)
+        warn(error.format_message())
         return BAD_INPUT
     except click.ClickException as error:
         called = getattr(error, "ctx", None)
         return fail(InputError(error.format_message(), hint=f"See {called.command_path if called else 'tacit'} --help."))
+    except Unheard as error:
+        return tell(error.error)
     except TacitError as error:
         return fail(error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         return fail(EngineError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")))
+    except SystemExit as error:
+        return left(error)
     except Exception as error:
+        if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it when Ctrl-C ends a statement
+            return interrupted()
         # A mistake of ours must not look like an answer: exit status 1 means that something is breached.
         if os.environ.get("TACIT_DEBUG"):
             raise
@@ -61,18 +64,44 @@ def run() -> int:
 
 def fail(error: TacitError) -> int:
     """Say what is wrong: on standard error, or as JSON where that was asked for."""
-    if "--json" in sys.argv:
-        problems = [one.to_json() for one in error]
+    if "--json" not in sys.argv:
+        return tell(error)
+    problems = [one.to_json() for one in error]
+    try:
         print_json({"error": problems[0], **({"errors": problems} if len(problems) > 1 else {})})
-    else:
-        for one in error:
-            click.echo(f"{click.style('error', fg='red', bold=True)}: {one}", err=True)
+    except Unheard as unheard:
+        tell(unheard.error)
     return BAD_INPUT
+
+
+def tell(error: TacitError) -> int:
+    """Say what is wrong on standard error."""
+    for one in error:
+        warn(str(one), f"{click.style('error', fg='red', bold=True)}: ")
+    return BAD_INPUT
+
+
+def left(ending: SystemExit) -> int:
+    """How it ends where a pipe broke: click then leaves with 1, which would mean that something is breached."""
+    from tacit.errors import EngineError
+
+    if ending.code != 1:
+        raise ending
+    if has_no_reader():  # of a help text; answers are written by `arriving`
+        return READER_LEFT
+    return tell(EngineError("a pipe to another process broke.", hint="Try again."))
+
+
+def has_no_reader() -> bool:
+    """Is standard output a pipe that nobody reads any more?"""
+    out = select.poll()
+    out.register(1, 0)
+    return bool(out.poll(0))
 
 
 def interrupted(by: BaseException | None = None) -> int:
     """Say that the work was stopped, and what it left where it says so itself."""
     stopped = by.__cause__ if isinstance(by, click.Abort) else by
     kept = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
-    click.echo(f"interrupted; nothing half-written is left{f'. {kept}' if kept else ''}", err=True)
+    warn(f"interrupted; nothing half-written is left{f'. {kept}' if kept else ''}")
     return INTERRUPTED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option, to_report
-from tacit.cli.printing import chosen, messages, print_json, screen
+from tacit.cli.printing import chosen, messages, print_json, say, screen
 
 if TYPE_CHECKING:
     from tacit.model.verdict import Audience
@@ -48,7 +48,7 @@ def explain(
     if as_json:
         print_json(found.to_json())
     else:
-        click.echo("\n".join(found.lines()))
+        say("\n".join(found.lines()))
     return 0
 
 

@@ -6,13 +6,27 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from tacit.report.escaping import escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tacit.errors import TacitError
     from tacit.model.verdict import Audience
+
+
+class Unheard(Exception):
+    """Standard output takes no more, so nobody can be told there; `error` says why."""
+
+    def __init__(self, error: TacitError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def chosen(audience: str | None) -> Audience:
@@ -24,16 +38,16 @@ def chosen(audience: str | None) -> Audience:
 
 def screen() -> Console:
     """Standard output; as wide as the terminal, 100 columns where there is none."""
-    from rich.console import Console
+    from tacit.cli.console import CarefulConsole
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    return CarefulConsole(width=None if sys.stdout.isatty() else 100)
 
 
 def messages() -> Console:
     """Standard error, for progress and messages."""
-    from rich.console import Console
+    from tacit.cli.console import CarefulConsole
 
-    return Console(stderr=True, highlight=False)
+    return CarefulConsole(stderr=True)
 
 
 @contextmanager
@@ -56,4 +70,43 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 def print_json(document: dict[str, Any]) -> None:
     """One JSON object on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_out(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def write_out(text: str) -> None:
+    """A text for programs on standard output, exactly as it is."""
+    with arriving(sys.stdout):
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """A text for people on standard output."""
+    write_out(escaped(text))
+
+
+def warn(text: str, label: str = "") -> None:
+    """A message on standard error, after its label; that nobody may hear it stops nothing."""
+    with suppress(OSError):
+        click.echo(label + escaped(text), err=True)
+
+
+@contextmanager
+def arriving(stream: IO[str]) -> Iterator[None]:
+    """Write to a stream. A reader that has left (`| head -1`) stops nothing; Unheard where the disk is full."""
+    try:
+        yield
+    except BrokenPipeError:
+        hang_up(stream)
+    except OSError as error:
+        from tacit.engines.output import cannot_write
+
+        hang_up(stream)
+        raise Unheard(cannot_write(Path("standard output"), error)) from None
+
+
+def hang_up(stream: IO[str]) -> None:
+    """Send the rest of a stream nowhere, also what Python still holds and would write when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import as_json, plan_option
-from tacit.cli.printing import print_json
+from tacit.cli.printing import print_json, warn, write_out
 
 METRICS_TOKEN = "TACIT_METRICS_TOKEN"  # by the environment: everybody on the machine can read the arguments of a command
 
@@ -50,7 +50,7 @@ def serve(plan: Path, as_json: bool, allow_superuser: bool, **given: Any) -> int
         options["metrics_token"] = token
     from tacit.server.serve import serve as answer
 
-    answer(plan, tell=lambda line: click.echo(line, err=True), allow_superuser=allow_superuser, **options)
+    answer(plan, tell=warn, allow_superuser=allow_superuser, **options)
     if as_json:
         print_json({"plan": str(plan), "stopped": True})
     return 0
@@ -73,5 +73,5 @@ def grants(role: str, plan: Path, as_json: bool) -> int:
     if as_json:
         print_json(found.to_json())
     else:
-        click.echo(found.sql().rstrip("\n"))
+        write_out(found.sql().rstrip("\n"))
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option, to_report
-from tacit.cli.printing import chosen, print_json, progress, screen
+from tacit.cli.printing import chosen, print_json, progress, screen, warn
 
 
 @click.command()
@@ -49,7 +49,7 @@ def synthesize(
 
     named = the_release(loaded, release)
     for warning in found.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        warn(f"Warning: {warning}")
     if as_json:
         synthesized.write_page(found, report, chosen(audience), named, areas_of(found, areas))
         print_json(found.to_json(chosen(audience)))
@@ -84,5 +84,5 @@ def areas_of(found: Any, areas: Path | None) -> Any:
     try:
         return read_areas(areas, found.picture.synthetic.values)
     except TacitError as error:
-        click.echo(f"Warning: the maps are drawn without areas: {error}", err=True)
+        warn(f"Warning: the maps are drawn without areas: {error}")
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tacit.cli.options import as_json, plan_option
-from tacit.cli.printing import print_json, screen
+from tacit.cli.printing import print_json, say, screen
 
 if TYPE_CHECKING:
     from tacit.holdings.ledgers import Place
@@ -90,7 +90,7 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
     if as_json:
         print_json(revoked.to_json())
     else:
-        click.echo(f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}.")
+        say(f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}.")
     return 0
 
 

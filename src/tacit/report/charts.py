@@ -17,6 +17,7 @@ from tacit.definitions.words import name_of, people, plural
 from tacit.errors import MissingExtra
 from tacit.model.numbers import percent
 from tacit.model.verdict import Audience, Verdict
+from tacit.report.escaping import escaped_inside
 from tacit.tables.hierarchy import value_text
 from tacit.tables.portrait import Bar, Example, Exposure, Portrait
 
@@ -400,7 +401,7 @@ def picture(spec: dict[str, Any], title: str, told: str) -> str:
         from vl_convert import vegalite_to_svg
     except ImportError:
         raise MissingExtra("vl-convert-python", extra="report", purpose="HTML reports") from None
-    drawn = vegalite_to_svg(spec, allowed_base_urls=[])
+    drawn = vegalite_to_svg(escaped_inside(spec), allowed_base_urls=[])  # one control character ends the whole process
     root, inside = drawn.split(">", 1)
     inside = re.sub(r' (?:role|aria-roledescription|aria-label)="[^"]*"', "", inside)  # the root says it all, once
     size = " ".join(re.findall(r'(?:width|height|viewBox)="[\d. ]+"', root))

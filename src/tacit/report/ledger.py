@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -191,8 +190,8 @@ def table(*heads: str) -> Grid:
 
 
 def labelled(label: str, text: str, indent: int = INDENT) -> Grid | Padding:
-    """A label and a text that is printed as it is: square brackets in a name are no markup."""
-    return hanging(label, escape(text), indent)
+    """A label and a text."""
+    return hanging(label, text, indent)
 
 
 def recipients(to: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from tacit.model.numbers import percent
 from tacit.model.verdict import Audience
 from tacit.report import crowds, queries, worlds
 from tacit.report.cards import CERTAINTY, CHECKED, facts, grids
+from tacit.report.escaping import escaped
 from tacit.report.scoping import scoped
 from tacit.report.share_charts import limit_text
 from tacit.report.terminal import WORDS
@@ -42,7 +43,7 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
     environment.globals |= {
         "owner": audience == "owner", "version": tacit.__version__, "words": WORDS, "checked": CHECKED, "certainty": CERTAINTY,
     }  # fmt: skip
-    return environment.get_template(template).render(**values)
+    return escaped(environment.get_template(template).render(**values))
 
 
 def style(scope: str, dark: str) -> str:

@@ -349,7 +349,7 @@ def hanging(label: str, text: str, indent: int) -> Grid | Padding:
         grid = Grid.grid()
         grid.add_column(width=indent, no_wrap=True)
         grid.add_column()
-        grid.add_row(Text(label, style="bold"), text)
+        grid.add_row(Text(label, style="bold"), Text(text))  # square brackets in it are no markup
         return grid
     return Padding(Text(label + " ", style="bold").append(text, style="not bold"), (0, 0, 0, 0))
 

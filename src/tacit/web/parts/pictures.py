@@ -8,6 +8,7 @@ import re
 from nicegui import ui
 
 from tacit.report.charts import Chart
+from tacit.report.escaping import escaped
 from tacit.web.bench import Visit
 from tacit.web.parts.labels import aria
 from tacit.web.parts.saving import save_button
@@ -43,7 +44,7 @@ def png_of(svg: str) -> bytes:
 
 def as_file(svg: str) -> str:
     """A picture that stands in a page as a file of its own: it says of what kind it is, and has paper behind it in any viewer."""
-    root, end, inside = svg.partition(">")
+    root, end, inside = escaped(svg).partition(">")
     if "xmlns=" not in root:
         root = root.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return f'{root}{end}<rect width="100%" height="100%" fill="#fff"/>{inside}'
