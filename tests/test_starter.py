@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit import cli
+from tacit.anonymization.results import Repaired
+from tacit.anonymization.run import anonymize
 from tacit.assess import Assessment, assess
 from tacit.errors import DataError, EngineError, InputError
 from tacit.model.schema import MaskHierarchy, RangeHierarchy
@@ -99,6 +101,22 @@ def test_the_plan_of_a_hospital_has_the_roles_a_person_would_give() -> None:
     assert table.keys == (("patient_id",),) and table.person == ("patient_id",)
     assert plan.releases["generalized"].generalization == {"zip": 2, "born": 2, "sex": 0}
     assert [verdict.label for verdict in answers] == ["5-anonymity", "3-diversity", "entropy 2-diversity"]
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        (["yes"] * 31 + ["no"] * 10, ["5-anonymity", "2-diversity", "recursive (4,2)-diversity"]),
+        (["yes"] * 30 + ["no"] * 11, ["5-anonymity", "2-diversity", "recursive (3,2)-diversity"]),
+        (["well"] * 57 + ["flu", "flu", "cold"], ["5-anonymity", "3-diversity", "recursive (20,2)-diversity"]),
+        (["flu", "cold", "cough"], ["3-anonymity", "3-diversity", "entropy 2-diversity"]),
+    ],
+)
+def test_no_check_is_proposed_that_the_whole_table_fails(values: list[str], labels: list[str]) -> None:
+    starter = start(csv("some.csv", "age,diagnosis", *(f"{20 + i % 50},{value}" for i, value in enumerate(values))))
+    found = anonymize(load_plan(starter.plan), "generalized")
+    assert isinstance(found, Repaired)
+    assert [verdict.label for verdict in found.verdicts] == labels
 
 
 def test_every_column_stands_in_the_plan_with_its_reason() -> None:

@@ -511,8 +511,8 @@ def test_people_without_names_are_told_apart_by_numbers() -> None:
     verdict = Skyline(l=0, k=1, m=2, c="0.5").check(asked)
     assert list(told(verdict)["knowledge"]) == [
         "another person of the group (1) has s b",
-        "if another person of the group (2) has s a, then that person has s a",
-        "if another person of the group (3) has s a, then that person has s a",
+        "if another person of the group (2) has s a, then this person has s a",
+        "if another person of the group (3) has s a, then this person has s a",
     ]
     assert replay(verdict, rows_of([list("aabbcdef")]), ["ward"])
 

@@ -43,6 +43,45 @@ def test_a_belief_that_stayed_does_not_look_as_if_it_moved(tacit: Any, folder: P
     assert "can be believed with more than 45 %" in page.replace("&#39;", "'") and "more than 44 %" not in page
 
 
+VIEWS = """\
+version: 1
+tables:
+  t:
+    columns: [name, sex, age, COLUMN]
+    rows: [[a, M, 21, x], [b, F, 22, y], [c, F, 23, z]]
+    key: [name]
+    identifiers: [name]
+    sensitive: [COLUMN]
+releases:
+  women: {query: "SELECT COLUMN FROM t WHERE sex = 'F'"}
+  one: {query: "SELECT COLUMN FROM t WHERE CONDITION"}
+checks:
+  - gamma-privacy: {releases: [women, one], gamma: 0.5}
+"""
+
+
+def about_views(column: str = "condition", condition: str = "sex = 'M'") -> str:
+    return VIEWS.replace("COLUMN", column).replace("CONDITION", condition)
+
+
+def test_one_table_fits(tacit: Any, folder: Path) -> None:
+    Path("tacit.yaml").write_text(about_views(condition="age <= 22"), "utf-8")
+    assert "In the only table that fits" in " ".join(tacit("check").out.split())
+
+
+@pytest.mark.parametrize(("column", "said"), [("condition", "has a value"), ("cp", "has a value of cp"), ("job", "works as a value")])
+def test_a_share_is_measured_in_words_for_every_column(tacit: Any, folder: Path, column: str, said: str) -> None:
+    Path("tacit.yaml").write_text(about_views(column), "utf-8")
+    assert tacit("check", "--json").json["verdicts"][0]["measure"] == f"the share of fitting tables in which a person {said}"
+
+
+def test_a_condition_on_another_type_is_found_in_its_release(tacit: Any, folder: Path) -> None:
+    Path("tacit.yaml").write_text(about_views(condition="sex = 1"), "utf-8")
+    ran = tacit("check")
+    assert ran.status in (2, 4) and "tacit.yaml:11:16: DuckDB could not answer" in ran.err
+    assert "text stands in quotes, as in sex = '1'" in ran.err and "Traceback" not in ran.err
+
+
 @pytest.mark.parametrize("share", [Fraction(4, 9), Fraction(991, 1000), Fraction(9999, 10000), Fraction(1, 10**6), Fraction(10**9 - 1, 10**9), Fraction(1)])
 def test_a_bound_is_never_understated(share: Fraction) -> None:
     assert Fraction(percent(share, up=True).removesuffix(" %")) >= share * 100

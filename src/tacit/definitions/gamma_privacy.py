@@ -19,6 +19,7 @@ from tacit.definitions.overlapping import (
     called,
     described,
     has,
+    having,
     keys,
     no_table,
     person,
@@ -115,7 +116,7 @@ class GammaPrivacy(OverlapDefinition):
         """Count the tables that fit, and look for the largest belief."""
         base = Verdict(
             check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("beliefs"),
-            measure=f"the share of fitting tables in which a person {has(question, '...')}".replace(" ...", " a value"),
+            measure=f"the share of fitting tables in which a person {having(question)}",
             required={"gamma": self.gamma, **({"epsilon": self.epsilon, "theta": self.theta} if self.epsilon else {})},
             assumptions=(UNIFORM, *((MISSING_UNKNOWN,) if None in question.overlap.values else ()), *question.assumptions),
             **described(question),
@@ -278,7 +279,9 @@ def breached(base: Verdict, question: OverlapQuestion, found: Beliefs, above: Se
     many = int(sum(question.overlap.sizes[class_] for class_ in {one.class_ for one in above}))
     key = question.members(worst.class_, 1)[0]
     value = question.overlap.values[worst.value]
-    story = f"{shared_tables(worst.low, found.tables_told, is_exact=worst.low == worst.high)} that fit {views(question)} {called(key)} {has(question, value)}{beside(question, worst)}."
+    tables = shared_tables(worst.low, found.tables_told, is_exact=worst.low == worst.high)
+    fit = "fits" if found.tables_told == 1 else "fit"
+    story = f"{tables} that {fit} {views(question)} {called(key)} {has(question, value)}{beside(question, worst)}."
     least = "" if found.is_complete else "at least "
     of = f"{least}{people(many)} of {question.overlap.people:,} {'has' if many == 1 else 'have'}"
     because = f"{of} a value in more than {plain(gamma)} of the tables that fit {views(question)}"

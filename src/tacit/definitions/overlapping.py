@@ -78,6 +78,12 @@ def has(question: OverlapQuestion, value: Any) -> str:
     return saying(question.sensitive, value)
 
 
+def having(question: OverlapQuestion) -> str:
+    """That somebody has some value, in words: `has a value`, or `has a value of ward` where people do not say it shorter."""
+    told, column = has(question, "..."), spoken(question.sensitive)
+    return f"has a value of {column}" if told == f"has {column} ..." else told.replace("...", "a value")
+
+
 def keys(question: OverlapQuestion, class_: int, limit: int, value: int | None = None) -> list[Any]:
     """People of a class as JSON has them."""
     return [key_json(one) for one in question.members(class_, limit, value)]

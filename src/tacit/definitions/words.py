@@ -106,9 +106,9 @@ def again(person: Person) -> str:
     """How to call a person a second time.
 
     >>> again(Person({"name": "Bruce"}, {})), again(Person({}, {}))
-    ('Bruce', 'that person')
+    ('Bruce', 'this person')
     """
-    return name_of(person) if person.identity else "that person"
+    return name_of(person) if person.identity else "this person"
 
 
 def belief(part: int, whole: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,8 @@ import numpy as np
 
 from tacit.definitions.words import listed
 from tacit.definitions.words import people as some_people
-from tacit.errors import DataError, PlanError, QueryError, TacitError, did_you_mean
+from tacit.engines import shapes
+from tacit.errors import DataError, EngineError, PlanError, QueryError, TacitError, did_you_mean
 from tacit.jobs import Job
 from tacit.model.release import Microdata, View
 from tacit.model.verdict import Assumption
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 GAMMA = "gamma-privacy"
 NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
+OTHER_TYPE = re.compile(r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE)  # what databases say of such conditions
 
 
 class OverlapQuestions:
@@ -63,6 +67,8 @@ class OverlapQuestions:
         """The question that a check asks."""
         try:
             return self._question(check)
+        except EngineError as error:
+            raise self._in_a_view(check, error).at(self.plan.mark(*check.path)) from None
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
 
@@ -101,6 +107,23 @@ class OverlapQuestions:
             EnginePeople(telling, counted, kept, values), self.job,
             "release" if any(isinstance(self.plan.releases[name], Microdata) for name in check.releases) else "view",
         )  # fmt: skip
+
+    def _in_a_view(self, check: Check, error: EngineError) -> EngineError:
+        """The same error at the view whose condition the database cannot compute, where there is one: all are asked in one statement."""
+        if OTHER_TYPE.search(error.message) is None:
+            return error
+        people, _ = self._table(check)
+        for name in check.releases:
+            release = self.plan.releases[name]
+            if not isinstance(release, View):
+                continue
+            condition = self.reader.read(release, people).condition
+            try:
+                deque(people.engine.rows(shapes.stored_rows(people.name, {"b": condition.copy()})), maxlen=0)
+            except EngineError as found:
+                hint = "Its WHERE compares a column with a value of another type: text stands in quotes, as in sex = '1', and a number does not, as in age = 30."
+                return EngineError(f"{found.message.rstrip('.')}.", hint=hint, mark=self.plan.mark("releases", name, "query"))
+        return error
 
     # -- the table --------------------------------------------------------------------------------------
 

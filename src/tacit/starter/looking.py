@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TEXT_FILES = (".csv", ".tsv", ".txt")
 AT_ONCE = 8  # columns in one query: each different value of all of them is held in memory meanwhile
 MOST_SHOWN = 20
+MOST_COUNTED = 1000  # values of a column that are counted one by one
 NEARLY = Decimal("0.9")  # the share of different values from which a column singles people out
 ENOUGH = 20  # values below which a share says little
 PASSWORDS = ("password", "sslpassword")
@@ -43,7 +44,8 @@ class Facts:
     """What a column is like, as counts: none of its values is kept but the ends of a number's range.
 
     `low` and `high` are those ends, of text the fewest and the most characters. `digits`, `numbers`
-    and `dates` are how many texts consist of digits, are numbers, are ISO dates.
+    and `dates` are how many texts consist of digits, are numbers, are ISO dates. `counts` are how many rows
+    have each value, the most frequent first: of a sensitive column with few values only.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Facts:
     digits: int = 0
     numbers: int = 0
     dates: int = 0
+    counts: tuple[int, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -265,6 +268,7 @@ def look_at_table(
         engine.attach(table)
     kinds = engine.columns(table.name)
     columns = tuple(only_real_dates(engine, table.name, facts) for facts in look_at_columns(engine, table.name, kinds))
+    columns = with_counts(engine, table.name, columns)
     rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
     notes = (*notes, *(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
     return Look(source, table.name, file, rows, columns, notes)
@@ -293,6 +297,20 @@ def look_at_columns(engine: Engine, table: str, kinds: Mapping[str, ColumnType])
             values, distinct, low, high, *looks = found[7 * i : 7 * i + 7]
             digits, numbers, dates = (int(one or 0) for one in looks)
             yield Facts(name, kinds[name], rows, values, distinct, exact(low), exact(high), digits, numbers, dates)
+
+
+def with_counts(engine: Engine, table: str, columns: tuple[Facts, ...]) -> tuple[Facts, ...]:
+    """The same with the counts of columns that look sensitive: from them follows what a check may ask."""
+    from tacit.starter.guessing import guess
+
+    private = {one.name for one in guess(columns) if one.role == "sensitive" and one.facts.distinct <= MOST_COUNTED}
+    return tuple(replace(one, counts=value_counts(engine, table, one.name)) if one.name in private else one for one in columns)
+
+
+def value_counts(engine: Engine, table: str, name: str) -> tuple[int, ...]:
+    """How many rows have each value of a column, the most frequent first; missing ones do not count."""
+    rows = engine.rows(shapes.grouped(shapes.stored_rows(table, {"v": shapes.column(name)}), ["v"]))
+    return tuple(sorted((int(many) for value, many in rows if value is not None), reverse=True))
 
 
 def exact(end: Any) -> Decimal | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from math import log2
 from pathlib import Path
 
 from tacit.engines.output import discard, refusing
@@ -49,7 +50,7 @@ def plan_text(look: Look, guesses: Sequence[Guess], *, written: str = "by tacit 
         others([one for one in guesses if one.role is None and one.name.strip()]),
         hierarchies(quasi),
         releases(look.table, quasi),
-        checks([one for one in guesses if one.role == "sensitive"]),
+        checks([one for one in guesses if one.role == "sensitive"], look.rows),
     )
     return "".join(f"{line}\n" for block in blocks for line in aligned(block))
 
@@ -181,11 +182,12 @@ def releases(table: str, quasi: dict[Guess, Proposal]) -> list[Line]:
     ]
 
 
-def checks(sensitive: Sequence[Guess]) -> list[Line]:
-    """Three questions to begin with; one where nothing is sensitive."""
+def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
+    """Three questions to begin with, none of which the table as a whole fails; one where nothing is sensitive."""
+    k = min(5, max(2, rows)) if rows else 5
     asked: list[Line] = [
         ("checks:", ""),
-        ("  - k-anonymity: {release: generalized, k: 5}", "nobody is one of fewer than 5 people"),
+        (f"  - k-anonymity: {{release: generalized, k: {k}}}", f"nobody is one of fewer than {k} people"),
     ]
     if not sensitive:
         return asked
@@ -193,12 +195,33 @@ def checks(sensitive: Sequence[Guess]) -> list[Line]:
         asked.append((INDENT, "Each sensitive column, while the others are known; sensitive: COLUMN asks for one:"))
     is_binary = 0 < min(one.facts.distinct for one in sensitive) < 3
     many = 2 if is_binary else 3
-    spread = "kind: recursive, c: 3, l: 2" if is_binary else "kind: entropy, l: 2"
+    counts = [one.facts.counts for one in sensitive if len(one.facts.counts) > 1]
+    is_skewed = not all(map(has_entropy_of_two, counts))
+    spread = f"kind: recursive, c: {least_c(counts)}, l: 2" if is_binary or is_skewed else "kind: entropy, l: 2"
     return [
         *asked,
         (f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}", f"{many} different values in every group"),
         (f"  - l-diversity: {{release: generalized, {spread}}}", "and none of them too frequent"),
     ]
+
+
+def least_c(counts: Iterable[Sequence[int]]) -> int:
+    """The c of recursive (c,2)-diversity to begin with: 3, or the least whole number that the whole table meets.
+
+    >>> least_c([(34014, 11208)]), least_c([(5, 4)]), least_c([(3, 1)])
+    (4, 3, 4)
+    """
+    return max([3, *(most // sum(others) + 1 for most, *others in counts)])
+
+
+def has_entropy_of_two(counts: Sequence[int]) -> bool:
+    """Is the entropy of a column at least that of two values alike? Where it is close, no.
+
+    >>> has_entropy_of_two((5, 3, 2)), has_entropy_of_two((97, 2, 1))
+    (True, False)
+    """
+    every = sum(counts)
+    return -sum(many / every * log2(many / every) for many in counts) > 1 + 1e-9
 
 
 def refuse_existing(plan: Path) -> None:
