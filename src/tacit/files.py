@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from tacit.errors import DataError, Mark
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 20
 UTF8_MARK = "\ufeff"
+# Those of four bytes first: the mark of UTF-32 begins with that of UTF-16.
+MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ def csv_shape(path: Path, shown: str | None = None) -> CsvShape:
     lines = first_lines(path, name)
     if not lines:
         raise DataError(f"{name} is empty.", hint="It needs a first line with the column names.", mark=Mark(name))
+    if "\0" in lines[0] and other_encoding(path):
+        raise not_utf8(path, name)
     separator = likely_separator(lines)
     header = tuple(cell.strip() for cell in next(csv.reader(lines[:1], delimiter=separator)))
     check_header(header, name, lines[0])
@@ -107,7 +113,9 @@ def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]
 
 
 def not_utf8(path: Path, name: str) -> DataError:
-    """Where the first byte stands that is not UTF-8."""
+    """How a file is encoded, where it says so, or where the first byte stands that is not UTF-8."""
+    if encoding := other_encoding(path):
+        return DataError(f"{name} is {encoding}, and not UTF-8.", hint=conversion(encoding, name), mark=Mark(name, 1))
     line = 1
     with path.open("rb") as file:
         for line, raw in enumerate(file, 1):
@@ -116,10 +124,25 @@ def not_utf8(path: Path, name: str) -> DataError:
             except UnicodeDecodeError as error:
                 return DataError(
                     f"{name} is not UTF-8 (byte 0x{raw[error.start]:02x} in line {line}).",
-                    hint=f"Convert it first, for example: iconv -f LATIN1 -t UTF-8 {name} > converted.csv",
+                    hint=conversion("LATIN1", name),
                     mark=Mark(name, line, error.start + 1),
                 )
     return DataError(f"{name} is not UTF-8.", mark=Mark(name, line))
+
+
+def other_encoding(path: Path) -> str | None:
+    """The encoding that the first bytes of a file tell: by their mark, or as every other one is zero."""
+    with path.open("rb") as file:
+        first = file.read(4)
+    marked = next((encoding for mark, encoding in MARKS.items() if first.startswith(mark)), None)
+    if marked or 0 not in first:
+        return marked
+    return "UTF-16BE" if first[0] == 0 else "UTF-16LE"
+
+
+def conversion(encoding: str, name: str) -> str:
+    """How to make a file UTF-8."""
+    return f"Convert it first, for example: iconv -f {encoding} -t UTF-8 {shlex.quote(name)} > converted.csv"
 
 
 def cannot_read(name: str, error: OSError) -> DataError:
