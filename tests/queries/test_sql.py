@@ -360,7 +360,10 @@ def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> 
 WRONG = [
     ("SELECT a FORM R WHERE", "syntax", 1, None, "this SQL does not parse"),
     ("SELECT a FROM R WHERE b = 'x", "syntax", 1, 27, "a quote or a comment is not closed"),
-    ("SELECT a FROM", "syntax", 1, None, "this SQL does not parse"),
+    ("SELECT a FROM", "syntax", 1, 14, "this SQL does not parse: something is missing at its end"),
+    ("SELECT a FROM R\nWHERE ;\n", "syntax", 2, 6, "this SQL does not parse: something is missing at its end"),
+    ("SELECT a FROM R ORDER BY", "syntax", 1, 25, "this SQL does not parse: something is missing at its end"),
+    ("SELECT a FROM R WHERE AND a = 1", "syntax", 1, None, "this SQL does not parse: something is missing here"),
     ("SELECT a FROM R\nWHERE a = = 1", "syntax", 2, 11, "this SQL does not parse"),
     ("SELECT nmae FROM P", "unknown-column", 1, 8, "there is no column 'nmae'. Did you mean 'name'?"),
     ("SELECT P.nmae FROM P", "unknown-column", 1, 8, "table 'P' has no column 'nmae'. Did you mean 'name'?"),

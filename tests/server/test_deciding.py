@@ -285,3 +285,14 @@ def test_tables_that_share_rows_stop_the_start(tmp_path: Path) -> None:
     for plan in ("tables: {a: {file: wards.csv}, b: {file: ./wards.csv}}\n", "source: clinic.duckdb\ntables: {patients: {}, everybody: {}}\n"):
         with pytest.raises(TacitError, match="share rows"):
             policy(tmp_path, f"version: 1\n{plan}{roles}")
+
+
+@pytest.mark.parametrize(("role", "sql", "message", "hint"), [
+    ("clerks", "SELECT name FROM patients WHERE illness = 'cold'", "Role clerks may ask flu, staff, and of the rest only what is seen to follow from that.", "Write FROM flu or FROM staff."),
+    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY CAST(name AS INTEGER)", "name may mean the table's column or the result's, here inside of ORDER BY (line 1, column 63).", "alias.column"),
+    ("nurses", "SELECT sum(CAST(name AS INTEGER)) FROM patients WHERE illness = 'flu'", "may be rounded, and its last digits then depend on how rows are stored", "with + - and * only"),
+    ("nurses", "SELECT * FROM wards WHERE", "something is missing at its end (line 1, column 26).", None),
+])  # fmt: skip
+def test_a_refusal_gives_the_true_reason_and_what_to_write(hospital: Decider, role: str, sql: str, message: str, hint: str | None) -> None:
+    found = hospital.decide(role, sql)
+    assert message in found.message and (found.hint is None if hint is None else hint in str(found.hint))

@@ -149,6 +149,14 @@ def test_arrow_is_the_same_table(found: list[pa.RecordBatch], truncated: bool) -
     assert (bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true") is truncated
 
 
+def test_infinity_and_nan_are_null_in_json_only() -> None:
+    values = pa.array([math.inf, -math.inf, math.nan, None])
+    found = [pa.record_batch([values[:0]], names=["n"]), pa.record_batch([values], names=["n"])]
+    assert b'"rows": [[null],[null],[null],[null]]' in whole(JsonEncoder(), found)
+    assert whole(CsvEncoder(), found).split() == [b'"n"', b"inf", b"-inf", b"nan"]
+    assert str(pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("n").to_pylist()) == "[inf, -inf, nan, None]"
+
+
 def test_numbers_without_declared_digits() -> None:
     schema = pa.schema([pa.field("n", pa.string(), metadata=NUMBER)])
     found = [pa.record_batch([pa.array(values, pa.string())], schema=schema) for values in ([], ["1.10", "NaN", None, "123456789012345678901234567890.5"])]

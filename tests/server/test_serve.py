@@ -159,6 +159,15 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
             serve(write_plan(tmp_path), port=other.getsockname()[1])
 
 
+def test_a_host_that_is_not_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(EngineError, match=r"cannot listen at nohost:.*--host is an address of this machine"):
+        serve(write_plan(tmp_path), host="nohost", port=0)
+
+
 def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "httptools" else find(name, *more))

@@ -16,6 +16,9 @@ from tacit.queries.sql_scope import start_of
 
 Explain = Callable[[str], None]
 DIALECTS = ("duckdb", "postgres", "spark")
+MISSING = "something is missing here"
+# Words that a query cannot end with.
+GO_ON = frozenset({"SELECT", "FROM", "JOIN", "ON", "WHERE", "BY", "HAVING", "LIMIT", "OFFSET", "AND", "OR", "NOT", "IN", "LIKE", "BETWEEN", "UNION", "INTERSECT", "EXCEPT"})
 
 
 def parsed(source: Text, dialect: str, explain: Explain | None = None, *, created: bool = True) -> exp.Expr:
@@ -83,14 +86,17 @@ def _quietly() -> Iterator[None]:
 def _unparsed(error: ParseError, source: Text, explain: Explain | None) -> QueryError:
     found = error.errors[0] if error.errors else {}
     said = str(found.get("description") or "it does not parse").rstrip(".")
-    if said.startswith("Required keyword"):
-        said = "something is missing here"  # the parser speaks of its own classes
+    if said.startswith("Required keyword") or " but got <Token" in said:
+        said = MISSING  # the parser speaks of its own classes
     mark = source.mark(None)
     if found.get("line"):
         lines = source.text.split("\n")
         line = min(int(found["line"]), len(lines))
         highlight = str(found.get("highlight") or "")
         column = max(int(found.get("col") or 1) - len(highlight.split("\n")[-1]) + 1, 1)
+        end = int(found.get("col") or 1)
+        if said == MISSING and GO_ON.issuperset(highlight.upper().split()[-1:]) and not "".join([lines[line - 1][end:], *lines[line:]]).strip(" \t\r\n;"):
+            said, column = "something is missing at its end", end + 1  # the parser points at the word before
         mark = Mark(source.file, line, column, lines[line - 1])
     return QueryError(f"this SQL does not parse: {said}.", code="syntax", hint=_engine_says(explain, source), mark=mark)
 

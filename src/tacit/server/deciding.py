@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tacit.definitions.perfect_privacy import PerfectPrivacy
+from tacit.definitions.words import listed
 from tacit.errors import QueryError
 from tacit.queries.canonical import canonical_query
 from tacit.queries.covering import covers
@@ -140,8 +141,7 @@ class Decider:
         if part is not None and (refused := self._fails(role, part, touched)) is not None:
             return refused
         if role.default == "deny" and not self._granted(role, statement, reading):
-            known = ", ".join(sorted(role.allowed)) or "nothing"
-            return "not-granted", f"Role {role.name} may ask only what follows from {known}.", f"Ask from {known}.", None
+            return not_granted(role)
         return ALLOWED
 
     def _touched(self, statement: Statement) -> list[str]:
@@ -190,6 +190,15 @@ class Decider:
         if reading.exact.bag:
             return False
         return rewriting(reading.exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations) is not None
+
+
+def not_granted(role: RolePolicy) -> Outcome:
+    """The refusal of what is not seen to follow from what a role is allowed, with where to ask instead."""
+    names = sorted(role.allowed)
+    if not names:
+        return "not-granted", f"Role {role.name} is allowed nothing.", None, None
+    words = f"Role {role.name} may ask {', '.join(names)}, and of the rest only what is seen to follow from that."
+    return "not-granted", words, f"Write {listed([f'FROM {name}' for name in names], 'or')}.", None
 
 
 def _placed(error: QueryError) -> str:

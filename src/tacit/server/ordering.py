@@ -36,6 +36,7 @@ LISTS = (exp.ArrayAgg, exp.GroupConcat)
 def check_stored_order(tree: exp.Query, source: Text) -> None:
     """Refuse what depends on the order in which rows are stored: rows outside of the answer can change that."""
     for node in tree.walk():
+        why = "depends on how rows are stored"
         if isinstance(node, LISTS) and not isinstance(node.this, exp.Order):
             hint = "Write ORDER BY inside of it, by the expression itself."
         elif isinstance(node, LISTS):
@@ -43,7 +44,8 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
                 continue
             hint = "Order by the expression itself."
         elif isinstance(node, ROUNDED) or (isinstance(node, exp.Sum | exp.Avg) and not all(isinstance(one, WHOLE_SUMS) for one in node.walk())):
-            hint = "Use count, min, max, or sum and avg of columns."
+            hint = "Use count, min, max, or sum and avg of columns, with + - and * only."
+            why = "may be rounded, and its last digits then depend on how rows are stored"
         elif isinstance(node, BY_STORED_ORDER):
             hint = "Use min, max, rank() or dense_rank()."
         elif isinstance(node, exp.Window) and isinstance(node.this, RANKS) and not node.args.get("order"):
@@ -54,7 +56,7 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
             hint = "Use GROUP BY with min or max."
         else:
             continue
-        raise QueryError(f"{' '.join(node.sql().split())} depends on how rows are stored.", code="order", hint=hint, mark=source.mark(start_of(node)))
+        raise QueryError(f"{' '.join(node.sql().split())} {why}.", code="order", hint=hint, mark=source.mark(start_of(node)))
 
 
 def without_inner_order(tree: exp.Query) -> exp.Query:

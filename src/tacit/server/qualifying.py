@@ -207,10 +207,18 @@ def _check_columns(tree: exp.Query, source: Text) -> None:
     """Every column says of which table it is."""
     for node in tree.find_all(exp.Column):
         if not node.table or isinstance(node.this, exp.Star):
-            raise QueryError(f"{node.name} is not clear in this query.", code="names", hint=HINT, mark=source.mark(start_of(node)))
+            raise _unqualified(node, source)
     for star in tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             raise QueryError("* is not clear here.", code="names", hint="Name the columns.", mark=source.mark(start_of(star)))
+
+
+def _unqualified(node: exp.Column, source: Text) -> QueryError:
+    """A column without its table. Inside of ORDER BY it may also be one of the result, and databases differ."""
+    said, hint = "is not clear in this query", HINT
+    if isinstance(node.find_ancestor(exp.Order, exp.Query), exp.Order):
+        said, hint = "may mean the table's column or the result's, here inside of ORDER BY", "Order by columns of the result alone, or say of which table it is: alias.column."
+    return QueryError(f"{node.name} {said}.", code="names", hint=hint, mark=source.mark(start_of(node)))
 
 
 def _name_result(tree: exp.Query, columns: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import ipaddress
 import logging
@@ -175,13 +176,22 @@ class listening:  # noqa: N801 (reads as a word of the with statement)
             self._socket.listen(2048)
             self._socket.setblocking(False)
         except OSError as error:
-            raise EngineError(
-                f"the gateway cannot listen at {host}:{port}: {error.strerror or error}.", hint="Choose another with --port, or end what listens there."
-            ) from None
+            raise EngineError(f"the gateway cannot listen at {host}:{port}: {error.strerror or error}.", hint=instead_of(error)) from None
         return self._socket
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
+
+
+def instead_of(error: OSError) -> str:
+    """What to write where the gateway cannot listen: another host, or another port.
+
+    >>> instead_of(socket.gaierror(-2, "Name or service not known"))
+    '--host is an address of this machine: 127.0.0.1 for its own programs, 0.0.0.0 for all its networks.'
+    """
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return "--host is an address of this machine: 127.0.0.1 for its own programs, 0.0.0.0 for all its networks."
+    return "Choose another with --port, or end what listens there."
 
 
 def need_packages() -> None:
