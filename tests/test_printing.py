@@ -18,6 +18,7 @@ from rich.text import Text
 
 from commands import tacit as tacit  # the fixture
 from tacit.cli.console import CarefulConsole
+from tacit.cli.printing import waiting
 from tacit.report.escaping import escaped
 
 ROWS = "name,age,condition\n\x1b[31mAnn\x1b[0m,23,\x1b]0;pwned\x07Flu\nBob\x9b2K,24,Co\u202eld\n"
@@ -87,6 +88,16 @@ def test_brackets_and_colons_of_the_data_are_no_markup() -> None:
     grid = Grid.grid()
     grid.add_row("[/red]:smile:[bold]")
     assert "[/red]:smile:[bold]" in shown(grid)
+
+
+def test_names_with_brackets_are_told_while_somebody_watches(folder: Path, tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr("tacit.cli.printing.messages", lambda: CarefulConsole(file=file, force_terminal=True))
+    Path("tacit.yaml").write_text(HOLDS.replace("coarse", '"[/r]"'), "utf-8")
+    assert tacit("check").status == tacit("attack", "[/r]").status == tacit("anonymize", "[/r]", "-o", "out.csv").status == 0
+    with waiting("k-anonymity of [/r]"):
+        pass
+    assert "k-anonymity of [/r]" in file.getvalue()
 
 
 def test_letters_of_all_scripts_are_printed_as_they_are() -> None:

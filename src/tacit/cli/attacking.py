@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option, to_report
-from tacit.cli.printing import chosen, messages, print_json, progress, say, screen
+from tacit.cli.printing import chosen, print_json, progress, say, screen, waiting
 
 if TYPE_CHECKING:
     from tacit.attacks.stories import Attack
@@ -50,8 +50,8 @@ def attack(
     if all_minimal:
         refuse_beside_all_minimal(target, link, report)
         return show_all_minimal(loaded, release, sensitive, share, as_json=as_json)
-    with messages().status("reading the table") as status:
-        job = Job(lambda text, _: status.update(text))
+    with waiting("reading the table") as tell:
+        job = Job(lambda text, _: tell(text))
         found = carry_out(loaded, release, target=target, threshold=share, link=link, sensitive=sensitive, job=job)
     if as_json:
         write_attack_page(found, report, chosen(audience))

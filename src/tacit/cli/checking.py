@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, to_report
-from tacit.cli.printing import chosen, messages, print_json, screen, warn
+from tacit.cli.printing import chosen, print_json, screen, waiting, warn
 
 if TYPE_CHECKING:
     from tacit.assess import Assessment
@@ -74,7 +74,7 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     from tacit.starter.showing import show
     from tacit.starter.start import start
 
-    with messages().status("looking at the columns"):
+    with waiting("looking at the columns"):
         starter = start(data, plan=plan, table=table)
     for note in starter.notes:
         warn(f"Note: {note}")
@@ -90,8 +90,8 @@ def run_checks(plan: Any, only: tuple[str, ...], *, portraits: bool, stages: boo
     from tacit.assess import assess
     from tacit.jobs import Job
 
-    with messages().status("reading the tables") as status:
-        job = Job(lambda text, share: status.update(f"{text} ({share:.0%})"))
+    with waiting("reading the tables") as tell:
+        job = Job(lambda text, share: tell(f"{text} ({share:.0%})"))
         return assess(plan, only=only, job=job, portraits=portraits, stages=stages)
 
 

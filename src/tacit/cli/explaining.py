@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.options import as_json, for_audience, plan_option, to_report
-from tacit.cli.printing import chosen, messages, print_json, say, screen
+from tacit.cli.printing import chosen, print_json, say, screen, waiting
 
 if TYPE_CHECKING:
     from tacit.model.verdict import Audience
@@ -72,8 +72,8 @@ def explain_worlds(
     from tacit.plan.owned import refuse_report
 
     refuse_report(report, plan)
-    with messages().status("reading the tables") as status:
-        job = Job(lambda text, _: status.update(text))
+    with waiting("reading the tables") as tell:
+        job = Job(lambda text, _: tell(text))
         found = carry_out(plan, name, worlds=worlds, with_templates=templates, sample=sample or SAMPLE, case=case, job=job)
     from tacit.report import explained_worlds
 

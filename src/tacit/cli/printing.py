@@ -51,6 +51,15 @@ def messages() -> Console:
 
 
 @contextmanager
+def waiting(doing: str) -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done, on standard error, where somebody is watching."""
+    from rich.text import Text
+
+    with messages().status(Text(doing)) as status:
+        yield lambda text: status.update(Text(text))  # brackets in a name are no markup
+
+
+@contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
     """A bar with the time left, on standard error, where somebody is watching."""
     from rich.progress import (
@@ -61,7 +70,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     console = messages()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("reading the table", total=1.0)
