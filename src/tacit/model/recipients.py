@@ -11,7 +11,7 @@ from functools import lru_cache
 def folded(name: str) -> str:
     """A name as it is compared: small and capital letters, spaces and the ways to write a letter make no difference.
 
-    Two names for one recipient hide what that recipient holds, and a breach with it; one name for two only asks too much.
+    Two names for one recipient hide what that recipient holds, and a breach with it. Who really are two need names that differ by more.
 
     >>> folded(" Insurer ") == folded("INSURER") == folded("insurer"), folded("insurers") == folded("insurer")
     (True, False)
