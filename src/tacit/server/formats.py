@@ -28,7 +28,10 @@ Piece = bytes | memoryview
 
 
 class Encoder(ABC):
-    """Turns the batches of one answer into bytes. What `start`, `batch` and `end` give, in order, is the whole body."""
+    """Turns the batches of one answer into bytes. What `start`, `batch` and `end` give, in order, is the whole body.
+
+    After the first batch nothing is remembered from one to the next: several may be encoded at the same time.
+    """
 
     content_type: str
 
