@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -57,7 +58,7 @@ def ledger_url(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def spark_session() -> Iterator[object]:
+def spark_server() -> Iterator[Any]:
     """A small Spark in this machine, shared by all tests of a worker."""
     try:
         services.need_spark()
@@ -69,6 +70,15 @@ def spark_session() -> Iterator[object]:
     session.conf.set("spark.sql.shuffle.partitions", 2)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def spark_session(spark_server: Any) -> Iterator[Any]:
+    """Its session, without the views that another module left there."""
+    yield spark_server
+    for one in spark_server.catalog.listTables():
+        if one.isTemporary:
+            spark_server.catalog.dropTempView(one.name)
 
 
 @pytest.fixture(params=services.ENGINES)

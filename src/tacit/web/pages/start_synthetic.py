@@ -189,7 +189,7 @@ class SyntheticReleases:
         self._column("count", "People per row", columns, "each row is one person", "Or the column that has their number.")
 
     def _promise(self) -> None:
-        self._choice("guarantee", "Guarantee", GUARANTEES, "The second one promises less, and needs more noise.")
+        self._choice("guarantee", "Guarantee", GUARANTEES, "The second one takes more noise, and what is computed from the output need not keep it.")
         self._entry("epsilon", "Epsilon", "How much surer somebody may become. Smaller is more private; from 0.1 to 10 is usual.", placeholder="2, or ln(50)")
         self._entry("delta", "Delta", "How far that may fail: far below one in the number of people.", placeholder="1e-5, or 0")
         self._choice("mechanism", "Mechanism", MECHANISMS, "The first draws people from the group mixed with invented ones. The second leaves small counts out.")
