@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.server.redacting import UNREADABLE, redact
+from tacit.server.redacting import UNREADABLE, is_keyword, redact
 
 NAMES = {"stays", "name", "ward", "age", "public"}
 PEOPLE = ["Moss", "Ellen", "13053", "2024-01-31", "leukaemia"]
@@ -50,4 +50,4 @@ WORDS = st.sampled_from(["SELECT", "name", "'Moss'", '"Moss"', "Moss", "--Moss\n
 def test_whatever_is_written_is_shown_without_people(sql: str, dialect: str) -> None:
     shown = redact(sql, dialect, NAMES)
     assert shown == UNREADABLE or "moss" not in shown.lower(), (sql, shown)
-    assert not re.search(r"\d{3}", shown)
+    assert not any(re.search(r"\d{3}", word) for word in shown.split() if not is_keyword(word)), (sql, shown)  # INT128 is a word of SQL
