@@ -50,10 +50,14 @@ def plural(word: str, number: int) -> str:
     ('1 condition', '3 salaries')
     >>> plural("salary_class", 2)
     '2 salary classes'
+    >>> plural("diagnosis", 2)
+    '2 diagnoses'
     """
     word = spoken(word)
     if re.search(r"[^aeiou]y$", word):
         many = word[:-1] + "ies"
+    elif word.endswith("sis"):
+        many = word[:-2] + "es"
     else:
         many = word + ("es" if re.search(r"(s|x|z|ch|sh)$", word) else "s")
     return f"{number:,} {word if number == 1 else many}"
