@@ -159,7 +159,28 @@ def test_unknown_names_come_with_those_that_are_known(tacit: Any) -> None:
     assert "It has one without a name: write tacit restore alone." in tacit("restore", "zzz").err
     check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5"
     Path("tacit.yaml").write_text(PATIENTS.replace(check + "}", f"{check}, name: strict}}\n{check.replace('0.5', '0.8')}}}"), "utf-8")
-    assert "Known: strict. Give name: NAME in the plan to the one of male, age26to28." in tacit("restore", "zzz").err
+    assert "Known: strict. Those without a name are called by their releases: male,age26to28." in tacit("restore", "zzz").err
+
+
+def test_a_check_without_a_name_is_called_by_its_releases(tacit: Any) -> None:
+    check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5}"
+    Path("tacit.yaml").write_text(PATIENTS.replace(check, f"{check}\n  - gamma-privacy: {{releases: [male], gamma: 0.5}}"), "utf-8")
+    assert " ".join(tacit("check").out.split("Next:")[1].split()).startswith("tacit restore male,age26to28 --plan tacit.yaml |")
+    assert "Say which: tacit restore male,age26to28." in tacit("restore").err
+    assert tacit("restore", "male,age26to28", "--views", "2").status == 0
+    Path("tacit.yaml").write_text(PATIENTS.replace(check, f"{check}\n{check.replace('0.5', '0.8')}"), "utf-8")
+    assert "2 gamma-privacy checks of male,age26to28 without a name. Give one of them name: NAME" in tacit("restore", "male,age26to28").err
+
+
+def test_what_is_out_already_is_not_overlooked(tacit: Any) -> None:
+    check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5}"
+    Path("tacit.yaml").write_text(PATIENTS.replace(check, "  - gamma-privacy: {releases: [age26to28], gamma: 0.5, given: [male]}"), "utf-8")
+    checked = tacit("check")
+    assert checked.status == 1 and "name male in this check too, with given: []" in " ".join(checked.out.split()) and "tacit restore --plan" not in checked.out
+    ran = tacit("restore")
+    assert ran.status == 2 and "age26to28 is judged together with male, which went out already" in ran.err and "{releases: [male, age26to28], gamma: 0.5, given: [], name: all}" in ran.err
+    Path("tacit.yaml").write_text(PATIENTS.replace(check, "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5, given: [], name: all}"), "utf-8")
+    assert tacit("restore", "all").status == 0
 
 
 def test_the_page_shows_the_views_and_both_verdicts(tacit: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,9 +138,10 @@ def next_steps(assessment: Assessment, plan: Path, report: Path | None) -> list[
     steps = [f"tacit anonymize {coarser[0]} -o {coarser[0]}.csv --plan {plan}"] if coarser else []
     if attacked := [name for name in breached if name in assessment.questions]:
         steps.append(f"tacit attack {attacked[0]} --plan {plan}")
-    if restorable := [verdict.name for verdict in assessment.verdicts if is_restorable(verdict)]:
-        named = next((f" {name}" for name in restorable if name), "")
-        steps.append(f"tacit restore{named} --plan {plan}")
+    if restorable := [verdict for verdict in assessment.verdicts if is_restorable(verdict)]:
+        first, kinds = restorable[0], [verdict.check for verdict in assessment.verdicts]
+        name = first.name or ("" if kinds.count(first.check) == 1 else ",".join(first.subject.get("releases") or [first.subject["release"]]))
+        steps.append(f"tacit restore {shlex.quote(name) + ' ' if name else ''}--plan {plan}")
     if explained := explainable(assessment):
         steps.append(f"tacit explain {explained} --worlds --plan {plan}")
     if report is None:

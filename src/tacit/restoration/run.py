@@ -16,6 +16,7 @@ from tacit.definitions.registry import define
 from tacit.definitions.words import listed, people, plural
 from tacit.engines import output as place
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
+from tacit.holdings.concerning import concerns
 from tacit.jobs import Job
 from tacit.model.numbers import plain
 from tacit.model.release import View
@@ -82,6 +83,7 @@ def restore(
     with Desk(plan, job) as desk:
         if engine is not None:
             desk.engine = engine
+        refuse_what_is_out(desk, check)
         found = solve(desk, check, views, columns, seconds, against_aware, with_stages, job)
     if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
         with place.beside(Path(output)) as file:
@@ -91,8 +93,25 @@ def restore(
     return replace(found, seconds=time.perf_counter() - begun)
 
 
+def refuse_what_is_out(desk: Desk, check: Check) -> None:
+    """A search looks at what a check names. Where more is judged with that, it would find that nothing has to be restored."""
+    if not concerns(check, desk.plan):
+        return
+    hands = desk.holdings.hands(check)
+    mark = desk.plan.mark(*check.path)
+    if problem := next((problem for hand in hands for problem in hand.problems), None):
+        raise InputError(f"what is out already cannot be judged with {listed(check.releases)}: {problem.text}", hint="tacit check says more.", mark=mark)
+    if held := list(dict.fromkeys(one.release for hand in hands for one in hand.joined)):
+        are = "is" if len(check.releases) == 1 else "are"
+        raise InputError(
+            f"{listed(check.releases)} {are} judged together with {listed(held)}, which went out already; tacit restore looks only at releases that the check names.",
+            hint=f"Name all of them in one check, and restore that: - gamma-privacy: {{releases: [{', '.join([*held, *check.releases])}], gamma: {plain(check.parameters['gamma'])}, given: [], name: all}}",
+            mark=mark,
+        )
+
+
 def the_check(plan: Plan, name: str | None) -> Check:
-    """The check to restore, by its name, or the only one of its kind."""
+    """The check to restore, by its name or its releases, or the only one of its kind."""
     known = [check for check in plan.checks if check.kind == KIND]
     if not known:
         raise PlanError(
@@ -101,15 +120,24 @@ def the_check(plan: Plan, name: str | None) -> Check:
         )
     if name is None:
         if len(known) > 1:
-            names = listed([check.name or f"one without a name (of {', '.join(check.releases)})" for check in known])
-            raise InputError(f"the plan has {len(known)} gamma-privacy checks: {names}.", hint="Say which: tacit restore NAME. Give it name: NAME in the plan.")
+            names = listed([called_by(check) for check in known])
+            raise InputError(f"the plan has {len(known)} gamma-privacy checks: {names}.", hint=f"Say which: tacit restore {called_by(known[0])}.")
         return known[0]
-    found = [check for check in known if check.name == name] or ([known[0]] if name == KIND and len(known) == 1 else [])
+    found = [check for check in known if check.name == name] or [check for check in known if not check.name and called_by(check) == name]
+    if len(found) > 1:
+        raise InputError(f"the plan has {len(found)} gamma-privacy checks of {name} without a name.", hint="Give one of them name: NAME in the plan.")
+    if not found and name == KIND and len(known) == 1:
+        return known[0]
     if not found:
         called_so = [check.name for check in known if check.name]
         hint = " ".join(filter(None, (did_you_mean(name, called_so), unnamed_told(known))))
         raise InputError(f"the plan has no gamma-privacy check named {name!r}.", hint=hint)
     return found[0]
+
+
+def called_by(check: Check) -> str:
+    """What a check is called by on the command line: its name, else its releases."""
+    return check.name or ",".join(check.releases)
 
 
 def unnamed_told(known: Sequence[Check]) -> str:
@@ -119,7 +147,7 @@ def unnamed_told(known: Sequence[Check]) -> str:
         return ""
     if len(known) == 1:
         return "It has one without a name: write tacit restore alone."
-    return f"Give name: NAME in the plan to the one of {listed([', '.join(check.releases) for check in nameless], 'or')}."
+    return f"Those without a name are called by their releases: {listed([called_by(check) for check in nameless], 'or')}."
 
 
 def solve(
