@@ -63,7 +63,7 @@ def test_a_release_is_not_said_to_meet_what_was_not_asked(tacit: Any) -> None:
     assert ran.status == 0
     for text in (said, page):
         assert "meets the checks of this plan" not in text and "meets the checks that were asked" in text
-        assert "both (gamma-privacy of copy and insurer) judges the release as views" in text
+        assert "The search does not ask both (gamma-privacy of copy and insurer)." in text
     explored = re.sub(r"\s+", " ", tacit("anonymize", "copy", "--explore").out)
     assert "Not asked: both (gamma-privacy of copy and insurer). Ask with tacit check." in explored
 
@@ -103,3 +103,15 @@ def test_a_check_of_views_alone_names_no_search_as_the_next_step(tacit: Any) -> 
                     .replace("checks:", "  insurer-copy: {table: patients, generalization: {age: 3, sex: 1}}\nchecks:"), "utf-8")  # fmt: skip
     ran = tacit("check")
     assert ran.status == 1 and "tacit anonymize" not in ran.out
+
+
+def test_what_is_out_already_is_named_as_not_asked(tacit: Any) -> None:
+    plan = written("k-anonymity: {release: copy, k: 2}")
+    plan.write_text(plan.read_text("utf-8").replace("checks:", "published: [ledger]\nchecks:"), "utf-8")
+    found = anonymize(load_plan(plan), "copy")
+    assert isinstance(found, Repaired) and not found.not_asked  # nothing is out yet
+    assert tacit("ledger", "record", "insurer", "-o", "insurer.csv", "--public", "--out-already").status == 0
+    found = anonymize(load_plan(plan), "copy")
+    assert isinstance(found, Repaired) and "k-anonymity of copy beside what is out already" in found.not_asked
+    said = re.sub(r"\s+", " ", tacit("anonymize", "copy", "-o", "copy.csv").out)
+    assert "meets the checks that were asked" in said and "beside what is out already" in said

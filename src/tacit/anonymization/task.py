@@ -11,9 +11,12 @@ from tacit.definitions.microdata import MicrodataDefinition
 from tacit.definitions.registry import MICRODATA, define
 from tacit.definitions.words import listed
 from tacit.errors import PlanError, did_you_mean, raise_all
+from tacit.holdings.concerning import concerns, out_already
+from tacit.holdings.ledgers import is_begun
 from tacit.model.release import Microdata, Repair, Synthetic
 from tacit.model.verdict import Verdict
 from tacit.plan.load import not_built
+from tacit.plan.references import LEDGER
 from tacit.repairs.required import Required
 from tacit.source import Source
 from tacit.tables.lattice import Lattice
@@ -37,7 +40,7 @@ class Task:
     relaxed: bool = False
     seconds: float | None = None
     choices: bool = True  # also look for other solutions
-    not_asked: tuple[str, ...] = ()  # checks of this release that a search cannot ask, in words
+    not_asked: tuple[str, ...] = ()  # what a search cannot ask of this release, in words
 
     @property
     def suppress(self) -> int:
@@ -99,11 +102,19 @@ def task_of(
 
 
 def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
-    """The checks of a release that a search for levels cannot ask, in words: those that judge it as views, also together with others.
+    """What a search for levels cannot ask of a release, in words: checks that judge it as views, and all of them beside what is out.
 
-    The search counts groups; these checks need the whole table and every other release, again for each choice of levels.
+    The search counts groups; these questions need the whole table and every other release, again for each choice of levels.
     """
-    return tuple(called(check) for check in plan.checks if release in check.releases and check.kind not in MICRODATA)
+    checks = [check for check in plan.checks if release in check.releases]
+    as_views = [called(check) for check in checks if check.kind not in MICRODATA]
+    return (*as_views, *(f"{called(check)} beside what is out already" for check in checks if check.kind in MICRODATA and has_beside(check, plan)))
+
+
+def has_beside(check: Check, plan: Plan) -> bool:
+    """Is a check judged together with what is out, by the ledger or by its `given`?"""
+    out = out_already(check, plan)
+    return concerns(check, plan) and bool(out) and (set(out) != {LEDGER} or is_begun(plan))
 
 
 def called(check: Check) -> str:

@@ -330,8 +330,8 @@ def not_asked_told(found: Repaired) -> str:
     """The checks of the plan that were not asked, and what to do about them; nothing where all were."""
     if not found.not_asked:
         return ""
-    judges, they = ("judges", "it holds") if len(found.not_asked) == 1 else ("judge", "they hold")
-    return f"{listed(found.not_asked)} {judges} the release as views, which the search does not ask. Whether {they} is not known: ask with tacit check before it leaves."
+    they = "it holds" if len(found.not_asked) == 1 else "they hold"
+    return f"The search does not ask {listed(found.not_asked)}. Whether {they} is not known: ask with tacit check before it leaves."
 
 
 def check_line(check: Check, release: str, before: str = "") -> str:

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from tacit.anonymization.preview import Line
 from tacit.anonymization.task import not_asked
+from tacit.definitions.registry import MICRODATA
 from tacit.definitions.words import listed
 from tacit.errors import TacitError
 from tacit.model.release import Microdata
@@ -65,7 +66,7 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
         ui.link("Add a check on the page Start", visit.link())
         return
     if left := not_asked(plan, release.name):
-        only = sum(release.name in check.releases for check in plan.checks) == len(left)
+        only = not any(release.name in check.releases and check.kind in MICRODATA for check in plan.checks)
         notice(not_asked_words(left, only=only), "warn").props('data-testid="not-asked"')
         ui.link("The last verdicts, on the page Overview", visit.link("overview"))
         if only:
@@ -81,10 +82,10 @@ def not_asked_words(left: Sequence[str], *, only: bool) -> str:
     """Which checks a search does not ask, and what to do about them.
 
     >>> not_asked_words(["k-sind of copy"], only=False)
-    'The search does not ask k-sind of copy, which judges the release as views. What it finds may breach that: check the plan again before anything leaves.'
+    'The search does not ask k-sind of copy. What it finds may breach that: check the plan again before anything leaves.'
     """
-    judge, that = ("judges", "that") if len(left) == 1 else ("judge", "them")
-    words = f"The search does not ask {listed(left)}, which {judge} the release as views."
+    that = "that" if len(left) == 1 else "them"
+    words = f"The search does not ask {listed(left)}."
     if only:
         return f"{words} The plan has no other check of this release, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5."
     return f"{words} What it finds may breach {that}: check the plan again before anything leaves."
