@@ -20,28 +20,25 @@ from tacit.model.schema import (
     RangeHierarchy,
 )
 from tacit.plan.document import Faults, parse, plain_values
-from tacit.plan.editing import (
+from tacit.plan.editing import edited, loaded, rewritten
+from tacit.plan.spelling import scalar, written
+from tacit.plan.wishes.checks import (
     AddCheck,
-    AddRelease,
     AddRole,
     AddSecret,
-    AddTable,
     RemoveCheck,
-    RemoveRelease,
     RemoveRole,
     RemoveSecret,
-    RenameRelease,
     SetCheck,
-    SetHierarchy,
-    SetLevels,
-    SetPerson,
-    SetRelease,
-    SetRole,
-    edited,
-    loaded,
-    rewritten,
 )
-from tacit.plan.splicing import scalar, written
+from tacit.plan.wishes.releases import (
+    AddRelease,
+    RemoveRelease,
+    RenameRelease,
+    SetLevels,
+    SetRelease,
+)
+from tacit.plan.wishes.tables import AddTable, SetHierarchy, SetPerson, SetRole
 
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,13 +17,17 @@ pytest.importorskip("nicegui")
 from tacit.errors import DataError, EngineError, InputError, TacitError
 from tacit.jobs import Cancelled, Job
 from tacit.model.schema import RangeHierarchy
-from tacit.plan.editing import AddCheck, AddRelease, AddRole, SetCheck, SetHierarchy, SetRole
 from tacit.plan.load import load_plan
+from tacit.plan.wishes.checks import AddCheck, AddRole, SetCheck
+from tacit.plan.wishes.releases import AddRelease
+from tacit.plan.wishes.tables import SetHierarchy, SetRole
 from tacit.starter.previews import file_height
 from tacit.starter.profile import profile_data
 from tacit.web import drafts, tasks_start, uploads
 from tacit.web.bench import Bench
+from tacit.web.mounting import not_found
 from tacit.web.pages.start_checks import OFFERED, read_number
+from tacit.web.pages.start_columns import Columns
 from tacit.web.pages.start_hierarchies import read_units, read_widths
 from tacit.web.pages.start_pictures import large, small
 from tacit.web.pages.start_views import secret_wish, view_wish
@@ -469,3 +473,30 @@ def test_pictures_speak_and_hide_nothing_dangerous(tmp_path: Path) -> None:
     for one in found.guesses:
         for svg in (small(one.name, found.histograms[one.name]), large(one, found.histograms[one.name]).svg):
             assert 'role="img"' in svg and "aria-label=" in svg and "<b>" not in svg and "<i>" not in svg
+
+
+def test_a_column_that_becomes_a_quasi_identifier_gets_levels_and_keeps_those_it_has(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(CSV.replace(b",age,", b",size,"))
+    found = profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml")
+    draft = drafts.begin(bench_at(tmp_path).book(), found)
+    columns = Columns(None, draft, found, "t", draft.wish, print)  # type: ignore[arg-type]
+    columns._chosen("size", "quasi-identifiers")
+    assert draft.table("t")["hierarchies"]["size"] == {"ranges": [2, 10, 20]}
+    draft.wish(SetHierarchy("t", "size", RangeHierarchy((5,))))
+    columns._chosen("size", "")
+    columns._chosen("size", "quasi-identifiers")
+    assert draft.roles("t")["size"] == "quasi-identifiers" and draft.table("t")["hierarchies"]["size"] == {"ranges": [5]}
+
+
+def test_the_frequent_values_are_not_dwarfed_by_all_others(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("word\n" + "".join(f"w{min(number, 900)}\n" for number in range(0, 1000)) + "w901\nw901\n" * 90)
+    found = profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml")
+    chart = large(found.guesses[0], found.histograms["word"])
+    assert chart.svg.count("<rect") == 8 and "other" not in chart.svg
+    assert chart.note.endswith("Shown are the 8 most frequent; 894 rows have other values.")
+
+
+def test_a_page_that_does_not_exist_looks_like_the_others() -> None:
+    answer = not_found(None, None)  # type: ignore[arg-type]
+    text = bytes(answer.body).decode()
+    assert answer.status_code == 404 and "<style>" in text and 'name="viewport"' in text and "/workbench/overview" in text

@@ -12,8 +12,10 @@ import pytest
 
 pytest.importorskip("nicegui")
 
-from tacit.plan.editing import RemoveRelease, SetDomain, SetSynthetic, rewritten
+from tacit.plan.editing import rewritten
 from tacit.plan.load import load_plan
+from tacit.plan.wishes.releases import RemoveRelease, SetSynthetic
+from tacit.plan.wishes.tables import SetDomain
 from tacit.web import drafts
 from tacit.web.bench import Bench
 from tacit.web.drafts import Draft

@@ -3,274 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
 
-import yaml
+from tacit.plan.document import KeyPath
+from tacit.plan.spelling import STEP, Opened, is_literal, item_text, lines_of, scalar, written
+from tacit.plan.syntax import LINE_END
+from tacit.plan.tree import (
+    Node,
+    Trail,
+    by_hand,
+    column_of,
+    comment_after,
+    find,
+    line_after,
+    line_end_of,
+    line_start,
+    line_stop,
+    names_in,
+    read,
+    trail,
+    values_of,
+)
 
-from tacit.errors import PlanError
-from tacit.plan.document import Document, Faults, KeyPath, parse, plain_values
-from tacit.plan.syntax import DEEPEST, LINE_END, TOO_DEEP
-
-PLAIN = re.compile(r"(\.\./)*[A-Za-z_][A-Za-z0-9_./-]*")
-NOT_PLAIN = {"y", "yes", "n", "no", "on", "off", "true", "false", "null"}  # YAML reads these as something else
 SPACES = re.compile(r"(?:\s|#[^\n\r\x85\u2028\u2029]*)*")  # between tokens: spaces, line ends, comments
-WIDEST = 100  # characters of a value in one line
-STEP = "  "
-LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml's, where PyYAML has it, gives the same places ten times faster
-
 Notes = tuple[tuple[str, ...], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A piece of the text with the places where it begins and ends; a block ends with its last value.
-
-    `value` is the text of a scalar, the items of a list, or the pairs of a mapping.
-    """
-
-    kind: Literal["scalar", "list", "mapping", "alias"]
-    start: int
-    end: int
-    value: Any = ""
-    flow: bool = True
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether no character stands for it: `key:` and nothing behind."""
-        return self.kind == "scalar" and self.start == self.end
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it holds nothing: {}, [], null or no character at all."""
-        return not self.value or (self.kind == "scalar" and self.value in ("~", "null", "Null", "NULL"))
-
-
-def scalar(text: str) -> str:
-    """A text as YAML: as it is where that is surely text, else in quotes.
-
-    >>> print(scalar("zip"), scalar("yes"), scalar("1"), scalar('a "b": #c'), scalar("two\\nlines"))
-    zip "yes" "1" "a \\"b\\": #c" "two\\u000alines"
-    """
-    if PLAIN.fullmatch(text) and text.lower() not in NOT_PLAIN:
-        return text
-    return '"' + "".join(map(escaped, text)) + '"'
-
-
-def escaped(letter: str) -> str:
-    """A letter between double quotes."""
-    return "\\" + letter if letter in '"\\' else printed(letter)
-
-
-def printed(text: str) -> str:
-    """A text in one line; letters that cannot be printed by their number.
-
-    >>> print(printed("two\\nlines"))
-    two\\u000alines
-    """
-
-    def shown(letter: str) -> str:
-        number = ord(letter)
-        return letter if letter.isprintable() else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-    return "".join(map(shown, text))
-
-
-def written(value: Any) -> str:
-    """A value in one line of YAML, as a plan reads it back.
-
-    >>> print(written({"release": "april", "l": Fraction(14, 5), "share": Fraction(1, 3), "to": ["a", "b c"]}))
-    {release: april, l: 2.8, share: "1/3", to: [a, "b c"]}
-    """
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    if isinstance(value, Fraction):
-        return number(value)
-    if isinstance(value, int | Decimal):
-        return f"{value:f}" if isinstance(value, Decimal) else str(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{written(key)}: {written(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return scalar(str(value))
-
-
-def number(value: Fraction) -> str:
-    """An exact number: a decimal where it has an end, else a fraction in quotes."""
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
-        return f'"{value}"'
-    digits = next(many for many in range(value.denominator.bit_length() + 1) if (value * 10**many).denominator == 1)
-    return f"{Decimal(int(value * 10**digits)).scaleb(-digits):f}"
-
-
-def block(value: Mapping[str, Any]) -> list[str]:
-    """A mapping on lines of its own: long values and texts of several lines are easier to read so.
-
-    >>> block({"query": "SELECT a\\nFROM t", "to": ["x"]})
-    ['query: |-', '  SELECT a', '  FROM t', 'to: [x]']
-    """
-    lines: list[str] = []
-    for key, one in value.items():
-        if isinstance(one, str) and is_literal(one):
-            lines += [f"{scalar(key)}: |-", *(f"{STEP}{line}".rstrip() for line in one.split("\n"))]
-        elif isinstance(one, Mapping) and len(written(one)) > WIDEST:
-            lines += [f"{scalar(key)}:", *(STEP + line for line in block(one))]
-        else:
-            lines.append(f"{scalar(key)}: {written(one)}")
-    return lines
-
-
-def is_literal(text: str) -> bool:
-    """Whether a text can stand line by line as it is: several lines, and no spaces that would be lost."""
-    lines = text.split("\n")
-    if len(lines) < 2 or not lines[0].strip() or not lines[-1].strip() or lines[0][:1].isspace():
-        return False
-    return all(line.replace("\t", "").isprintable() and line == line.rstrip() for line in lines)
-
-
-@lru_cache(maxsize=32)  # one wish asks for the same text again and again
-def read(text: str) -> Node:
-    """The tree of a text; the PlanError that says where it is no YAML."""
-    try:
-        events: Iterator[Any] = iter(yaml.parse(text, Loader=LOADER))
-        for event in events:
-            if not isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-                return node_of(text, event, events, 0)
-    except (yaml.YAMLError, ValueError, OverflowError):
-        pass
-    document(text)  # says what is wrong
-    raise by_hand()
-
-
-def node_of(text: str, event: Any, events: Iterator[Any], depth: int) -> Node:
-    """The node that begins with an event."""
-    if depth > DEEPEST:
-        raise ValueError(TOO_DEEP)
-    start, end = event.start_mark.index, event.end_mark.index
-    if isinstance(event, yaml.AliasEvent):
-        return Node("alias", start, end, event.anchor)
-    if isinstance(event, yaml.ScalarEvent):
-        if event.style in ("|", ">"):
-            end = max(start, len(text[:end].rstrip()))
-        return Node("scalar", start, end, event.value)
-    children: list[Node] = []
-    for one in events:
-        if isinstance(one, yaml.SequenceEndEvent | yaml.MappingEndEvent):
-            end = one.end_mark.index  # type: ignore[union-attr]
-            break
-        children.append(node_of(text, one, events, depth + 1))
-    # Without brackets it ends where its last value ends, not where the next token begins.
-    has_brackets = event.flow_style and text[start] in "[{&!"
-    end = end if has_brackets or not children else children[-1].end
-    if isinstance(event, yaml.SequenceStartEvent):
-        return Node("list", start, end, tuple(children), bool(event.flow_style))
-    pairs = tuple(zip(children[::2], children[1::2], strict=True))
-    return Node("mapping", start, end, pairs, bool(event.flow_style))
-
-
-def child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
-    """The key (None in a list) and the value that a step leads to."""
-    if node.kind == "list" and isinstance(step, int):
-        return (None, node.value[step]) if step < len(node.value) else None
-    if node.kind == "mapping":
-        return next(((key, one) for key, one in node.value if key.kind == "scalar" and key.value == step), None)
-    return None
-
-
-def trail(root: Node, path: KeyPath) -> list[tuple[Node | None, Node]]:
-    """The keys and values along a path, as far as it leads; the first is the whole text."""
-    found: list[tuple[Node | None, Node]] = [(None, root)]
-    for step in path:
-        following = child(found[-1][1], step)
-        if following is None:
-            break
-        found.append(following)
-    return found
-
-
-def find(root: Node, path: KeyPath) -> Node | None:
-    """What stands at a path.
-
-    >>> find(read("a: {b: [1, 2]}"), ("a", "b", 1)).value
-    '2'
-    """
-    found = trail(root, path)
-    return found[-1][1] if len(found) > len(path) else None
-
-
-def path_at(text: str, line: int, column: int) -> KeyPath:
-    """The path of what stands at a place of the text, as far in as it leads; lines and columns count from 1.
-
-    >>> path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 5), path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 18)
-    (('b', 'c'), ('b', 'd', 1))
-    """
-    starts = [0, *(end.end() for end in LINE_END.finditer(text))]
-    at = starts[min(line, len(starts)) - 1] + column - 1
-    path: list[str | int] = []
-    node: Node | None = read(text)
-    while node is not None:
-        inside = next(((step, one) for step, start, end, one in parts(node) if start <= at < end), None)
-        if inside is not None:
-            path.append(inside[0])
-        node = inside[1] if inside else None
-    return tuple(path)
-
-
-def parts(node: Node) -> Iterator[tuple[str | int, int, int, Node]]:
-    """The parts of a list or mapping: the step that leads there, where it begins with its key and where it ends, and what it is."""
-    if node.kind == "list":
-        yield from ((at, one.start, one.end, one) for at, one in enumerate(node.value))
-    elif node.kind == "mapping":
-        yield from ((key.value, key.start, max(key.end, one.end), one) for key, one in node.value if key.kind == "scalar")
-
-
-# Lines
-
-
-def line_start(text: str, at: int) -> int:
-    """Where the line of a place begins."""
-    return max(text.rfind(end, 0, at) for end in "\n\r\x85\u2028\u2029") + 1
-
-
-def line_stop(text: str, at: int) -> int:
-    """Where the line of a place ends, before its line end."""
-    found = LINE_END.search(text, at)
-    return found.start() if found else len(text)
-
-
-def line_after(text: str, at: int) -> int:
-    """Where the line after that of a place begins."""
-    found = LINE_END.search(text, at)
-    return found.end() if found else len(text)
-
-
-def column_of(text: str, at: int) -> int:
-    """How many characters stand before a place in its line."""
-    return at - line_start(text, at)
-
-
-def line_end_of(text: str) -> str:
-    """How the lines of a text end."""
-    found = LINE_END.search(text)
-    return found.group() if found else "\n"
-
-
-def comment_after(text: str, at: int) -> str:
-    """The comment behind a value in the same line, without its #; empty where there is none or more than that.
-
-    >>> comment_after("a: 1   # one", 4), comment_after("{a: 1, b: 2}  # two", 5)
-    ('one', '')
-    """
-    rest = text[at : line_stop(text, at)].strip()
-    return rest[1:].strip() if rest.startswith("#") else ""
 
 
 def insert_lines(text: str, at: int, lines: Sequence[str]) -> str:
@@ -280,14 +38,6 @@ def insert_lines(text: str, at: int, lines: Sequence[str]) -> str:
     if stop == len(text) and line_stop(text, at) == len(text):  # the last line has no end
         return text + end + end.join(lines)
     return text[:stop] + "".join(line + end for line in lines) + text[stop:]
-
-
-def by_hand() -> PlanError:
-    """What is written in a way that no edit can keep."""
-    return PlanError(
-        "this part of the plan is written with anchors, aliases or several things in one line.",
-        hint="Change it in the text by hand.",
-    )
 
 
 # Mappings
@@ -325,7 +75,7 @@ def put(
     return inserted(text, mapping, str(path[-1]), value, after)
 
 
-def replaced(text: str, found: list[tuple[Node | None, Node]], value: Any) -> str:
+def replaced(text: str, found: Trail, value: Any) -> str:
     """Another value in the place of one that is there."""
     key, node = found[-1]
     new = written(value)
@@ -351,7 +101,7 @@ def kept_column(text: str, node: Node, length: int) -> str:
     return " " * max(2, spaces + (node.end - node.start) - length) + rest[spaces:]
 
 
-def literal(text: str, found: list[tuple[Node | None, Node]], value: str) -> str:
+def literal(text: str, found: Trail, value: str) -> str:
     """A text of several lines in the place of another one."""
     key, node = found[-1]
     inside = " " * (column_of(text, key.start if key else node.start) + len(STEP))
@@ -365,23 +115,10 @@ def says(text: str, path: KeyPath, value: Any) -> bool:
     >>> says("a: {b: ['x']}", ("a", "b"), ["x"]), says("a: '1'", ("a",), 1)
     (True, False)
     """
-    there: Any = plain(text)
+    there: Any = values_of(text)
     for step in path:
         there = there[step]
-    return repr(there) == repr(plain(f"x: {written(value)}")["x"])
-
-
-@lru_cache(maxsize=32)
-def plain(text: str) -> dict[Any, Any]:
-    """The values of a text, as far as they can be read; to be looked at only."""
-    found = document(text)
-    return plain_values(found, Faults(found))
-
-
-@lru_cache(maxsize=32)
-def document(text: str) -> Document:
-    """A text that is asked about again and again."""
-    return parse(text)
+    return repr(there) == repr(values_of(f"x: {written(value)}")["x"])
 
 
 def colon_after(text: str, key: Node) -> int:
@@ -393,7 +130,7 @@ def colon_after(text: str, key: Node) -> int:
     return at + 1
 
 
-def filled(text: str, found: list[tuple[Node | None, Node]], value: Mapping[str, Any] | list[Any]) -> str:
+def filled(text: str, found: Trail, value: Mapping[str, Any] | list[Any]) -> str:
     """A first entry or item for what is {}, [], null or nothing: on a line of its own where the key has one."""
     key, node = found[-1]
     if key is None or any(one.flow for _, one in found[:-1] if one.kind in ("mapping", "list")):
@@ -402,41 +139,6 @@ def filled(text: str, found: list[tuple[Node | None, Node]], value: Mapping[str,
     before = text[:colon] + text[node.end :] if not node.is_nothing else text
     indent = " " * (column_of(text, key.start) + len(STEP))
     return insert_lines(before, colon - 1, [indent + line for line in lines_of(value)])
-
-
-def lines_of(value: Mapping[str, Any] | list[Any]) -> list[str]:
-    """Entries or items, each on a line of its own."""
-    if isinstance(value, list):
-        return [f"- {item_text(one)}" for one in value]
-    lines: list[str] = []
-    for key, one in value.items():
-        if isinstance(one, Opened):
-            lines += [f"{scalar(key)}:", *(STEP + line for line in lines_of(one))]
-        elif isinstance(one, Mapping) and one and (len(written(one)) > WIDEST or has_literal(one)):
-            lines += [f"{scalar(key)}:", *(STEP + line for line in block(one))]
-        else:
-            lines += block({key: one})
-    return lines
-
-
-class Opened(dict[str, Any]):
-    """A mapping that others will join: its entries get lines of their own where that can be."""
-
-
-def item_text(item: Any) -> str:
-    """An item on a line of its own: one key and its value need no braces.
-
-    >>> item_text({"k-anonymity": {"release": "april", "k": 4}}), item_text("zip")
-    ('k-anonymity: {release: april, k: 4}', 'zip')
-    """
-    if isinstance(item, Mapping) and len(item) == 1:
-        return written(item)[1:-1]
-    return written(item)
-
-
-def has_literal(value: Mapping[str, Any]) -> bool:
-    """Whether one of its values is a text of several lines."""
-    return any(isinstance(one, str) and is_literal(one) for one in value.values())
 
 
 def inserted(text: str, mapping: Node, name: str, value: Any, after: Sequence[str]) -> str:
@@ -532,6 +234,22 @@ def is_about(said: str, old: str) -> bool:
     return bool(old) and said.startswith(old) and (said == old or said[len(old)] in ".;:,")
 
 
+def with_keys(text: str, path: KeyPath, keys: Mapping[str, Any]) -> str:
+    """A mapping with these keys and no others; a mapping in it that was one before is changed key by key too, so that its comments stay."""
+    now: Any = values_of(text)
+    for step in path:
+        now = now.get(step) if isinstance(now, dict) else None
+    if not isinstance(now, dict) or not now or not all(isinstance(key, str) for key in (*now, *keys)):
+        return put(text, path, dict(keys))
+    for key, value in keys.items():
+        inner = (*path, key)
+        text = with_keys(text, inner, value) if isinstance(value, Mapping) else put(text, inner, value)
+    for key in now:
+        if key not in keys:
+            text = drop(text, (*path, key))
+    return text
+
+
 # Lists
 
 
@@ -607,3 +325,35 @@ def remove(text: str, path: KeyPath, at: int) -> tuple[str, str]:
         return without_part(text, [(one.start, one.end) for one in items.value], at), ""
     place = dash(text, items, at)
     return without_lines(text, above, items, place, item.end, "[]"), comment_after(text, item.end)
+
+
+def without_name(text: str, path: KeyPath, name: str) -> tuple[str, str]:
+    """A list of names without one of them, and the comment that stood behind it."""
+    note = ""
+    while (node := find(read(text), path)) is not None:
+        if node.kind == "alias":
+            if name in names_in(reduce(lambda there, step: there[step], path, values_of(text))):
+                raise by_hand()
+            break
+        if node.kind == "scalar":
+            return (put(text, path, []), note) if node.value == name else (text, note)
+        places = [at for at, one in enumerate(node.value) if one.kind == "scalar" and one.value == name]
+        if node.kind != "list" or not places:
+            break
+        text, said = remove(text, path, places[0])
+        note = note or said
+    return text, note
+
+
+def put_item(text: str, path: KeyPath, name: str) -> str:
+    """Another text in the place of an item."""
+    node = find(read(text), path)
+    if node is None or node.kind != "scalar":
+        raise by_hand()
+    return text[: node.start] + scalar(name) + text[node.end :]
+
+
+def is_in_lines(text: str, path: KeyPath) -> bool:
+    """Whether a list has each item on a line of its own."""
+    node = find(read(text), path)
+    return node is not None and node.kind == "list" and not node.flow

@@ -7,7 +7,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tacit.definitions.words import plural
-from tacit.plan.splicing import printed
+from tacit.plan.spelling import printed
 from tacit.starter.guessing import PLEASE_CHECK
 from tacit.starter.start import Starter
 

@@ -16,7 +16,7 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.splicing import printed, scalar
+from tacit.plan.spelling import printed, scalar
 from tacit.starter.coarsening import Proposal, coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess, key_of, person_of
 from tacit.starter.looking import Look

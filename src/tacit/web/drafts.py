@@ -13,9 +13,11 @@ from tacit.declared_distances import parts_of
 from tacit.engines.open import DATABASE_FILES
 from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
 from tacit.model.release import Synthetic
-from tacit.plan.editing import AddTable, Wish, rewritten, values_of
-from tacit.plan.splicing import Opened
+from tacit.plan.editing import Wish, rewritten
+from tacit.plan.spelling import Opened
 from tacit.plan.tables import ROLES
+from tacit.plan.tree import values_of
+from tacit.plan.wishes.tables import AddTable
 from tacit.starter.looking import table_name, without_password
 from tacit.starter.writing import plan_text, write_new
 from tacit.web.reach import text_within
@@ -96,6 +98,11 @@ class Draft:
             for column in [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else ():
                 found.setdefault(str(column), role)
         return found
+
+    def hierarchies(self, table: str) -> list[str]:
+        """The columns of a table that have a hierarchy."""
+        entry = self.table(table).get("hierarchies")
+        return [str(column) for column in entry] if isinstance(entry, dict) else []
 
     def names(self, section: str) -> list[str]:
         """The names in a section of the plan."""

@@ -10,8 +10,10 @@ from nicegui import ui
 from tacit.definitions.words import listed
 from tacit.errors import TacitError
 from tacit.model.numbers import plain
-from tacit.plan.editing import AddRelease, SetCheck, Wish
+from tacit.plan.editing import Wish
 from tacit.plan.plan import Check, Plan
+from tacit.plan.wishes.checks import SetCheck
+from tacit.plan.wishes.releases import AddRelease
 from tacit.restoration.run import MOST_VIEWS, SECONDS, VIEWS
 from tacit.web import tasks_restore as tasks
 from tacit.web.bench import Visit
@@ -165,7 +167,7 @@ class Views:
 
     async def _into_plan(self, found: Restoring, said: ui.element, put: ui.button) -> None:
         names = [*found.releases, *(name for name, _, _ in found.views)]
-        wishes: list[Wish] = [AddRelease(name, {"query": query}) for name, query, _ in found.views]
+        wishes: list[Wish] = [AddRelease(name, {"query": query, **({"to": list(found.to)} if found.to else {})}) for name, query, _ in found.views]
         wishes.append(SetCheck(found.at, {"release": None, "releases": names}))
         words = f"The plan has {listed([name for name, _, _ in found.views])}, and its check asks about all of them together. Check it on the page Overview."
         put.set_visibility(not await change_plan(self.visit.book, wishes, said, words))

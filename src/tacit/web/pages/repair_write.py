@@ -12,8 +12,10 @@ from nicegui import ui
 from tacit.definitions.words import plural
 from tacit.errors import TacitError
 from tacit.model.release import Microdata
-from tacit.plan.editing import AddCheck, AddRelease, SetLevels, SetRelease, Wish, edited
+from tacit.plan.editing import Wish, edited
 from tacit.plan.plan import Plan
+from tacit.plan.wishes.checks import AddCheck
+from tacit.plan.wishes.releases import AddRelease, SetLevels, SetRelease
 from tacit.web import tasks_generalize as tasks
 from tacit.web.bench import Book, Visit
 from tacit.web.pages.repair_answers import heading, show_answers

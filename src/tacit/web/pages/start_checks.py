@@ -14,8 +14,9 @@ from nicegui import ui
 
 from tacit.errors import InputError, TacitError
 from tacit.model.numbers import exact
-from tacit.plan.editing import AddCheck, AddRelease, RemoveCheck, SetCheck
 from tacit.plan.values import is_short_number
+from tacit.plan.wishes.checks import AddCheck, RemoveCheck, SetCheck
+from tacit.plan.wishes.releases import AddRelease
 from tacit.web.pages.start_fields import choice, entry, html, ticks, word
 from tacit.web.parts.notices import show_error
 

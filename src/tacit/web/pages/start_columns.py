@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from tacit.plan.editing import SetPerson, SetRole, Wish
+from tacit.plan.editing import Wish
+from tacit.plan.wishes.tables import SetHierarchy, SetPerson, SetRole
+from tacit.starter.coarsening import coarsen
 from tacit.starter.guessing import PLEASE_CHECK, Guess
 from tacit.starter.histograms import IDENTIFIES
 from tacit.web.pages import start_pictures
@@ -150,8 +152,11 @@ class Columns:
         dialog.open()
 
     def _chosen(self, column: str, role: str) -> Any:
-        wish: Wish = SetRole(self.table, column, role or None)  # type: ignore[arg-type]
-        return self.wish(wish)
+        wishes: list[Wish] = [SetRole(self.table, column, role or None)]  # type: ignore[arg-type]
+        guess = self.profile.guess(column)
+        if role == "quasi-identifiers" and guess is not None and column not in self.draft.hierarchies(self.table):
+            wishes.append(SetHierarchy(self.table, column, coarsen(guess).spec))  # without levels no search could make it coarser
+        return self.wish(*wishes)
 
     def _people(self) -> None:
         """Who counts as one person."""
@@ -224,10 +229,11 @@ def different(guess: Guess) -> str:
 def part(some: int, of: int) -> str:
     """A number, and its share in percent.
 
-    >>> part(0, 9), part(3, 1000), part(1, 10**6)
-    ('0', '3 (0.3 %)', '1 (< 0.1 %)')
+    >>> part(0, 9), part(3, 1000), part(1, 10**6), part(399, 400)
+    ('0', '3 (0.3 %)', '1 (< 0.1 %)', '399 (> 99 %)')
     """
     if not some or not of:
         return f"{some:,}"
     share = 100 * some / of
-    return f"{some:,} ({'< 0.1' if share < 0.1 else f'{share:.1f}' if share < 10 else f'{share:.0f}'} %)"
+    words = "< 0.1" if share < 0.1 else f"{share:.1f}" if share < 10 else "> 99" if 99 < share < 100 else f"{share:.0f}"
+    return f"{some:,} ({words} %)"

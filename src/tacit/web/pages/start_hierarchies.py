@@ -21,9 +21,12 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.editing import SetHierarchy, SetLevels, described, level_note, spec_at
 from tacit.plan.hierarchies import UNITS, height
+from tacit.plan.lookup import spec_at
+from tacit.plan.notes import described, level_note
 from tacit.plan.values import is_short_number
+from tacit.plan.wishes.releases import SetLevels
+from tacit.plan.wishes.tables import SetHierarchy
 from tacit.starter.coarsening import widths
 from tacit.starter.previews import Branch, Preview, file_height, preview
 from tacit.web.drafts import data_files
@@ -97,6 +100,7 @@ class Hierarchies:
         with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
             html("h2", "How values become coarser", id="hierarchies-title")
             ui.label("Quasi-identifiers are released level by level coarser. Open one to see its levels, and to choose another way.").classes("muted")
+            self._none = ui.label("No column is a quasi-identifier yet. Give what others may know about a person that role, above.").props('data-testid="no-quasi"')
             self._list = ui.element("div").classes("panels").props('data-testid="hierarchies"')
         await self.sync()
 
@@ -104,6 +108,7 @@ class Hierarchies:
         """Show what the text says now; panels that are open stay open."""
         roles = self.draft.roles(self.table)
         quasi = [column for column, role in roles.items() if role == "quasi-identifiers"]
+        self._none.set_visibility(not quasi)
         if list(self._panels) != quasi:
             self._rebuild(quasi)
         for panel in self._panels.values():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import Problems, TacitError
-from tacit.plan.editing import RemoveRelease
+from tacit.plan.wishes.releases import RemoveRelease
 from tacit.web import drafts, uploads
 from tacit.web.pages.repair_synthesize import GUARANTEES
 from tacit.web.pages.start_fields import choice, entry, html, set_value, word, writing

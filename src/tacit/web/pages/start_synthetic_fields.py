@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError, TacitError
 from tacit.model.release import Synthetic
-from tacit.plan import splicing
+from tacit.plan import tree
 from tacit.plan.document import KeyPath, as_written
-from tacit.plan.editing import (
-    AddCheck,
-    AddRelease,
-    RenameRelease,
-    SetDomain,
-    SetRelease,
-    SetSynthetic,
-    Wish,
-    rewritten,
-)
+from tacit.plan.editing import Wish, rewritten
+from tacit.plan.wishes.checks import AddCheck
+from tacit.plan.wishes.releases import AddRelease, RenameRelease, SetRelease, SetSynthetic
+from tacit.plan.wishes.tables import SetDomain
 from tacit.report.synthesized import not_protected, protected, unit
 from tacit.web import drafts
 from tacit.web.pages.start_fields import word
@@ -264,7 +258,7 @@ def path_of(text: str, error: TacitError) -> KeyPath:
     """What in a text an error is about; nothing where that cannot be told."""
     mark = error.mark
     try:
-        return splicing.path_at(text, mark.line, mark.column or 1) if mark and mark.line else ()
+        return tree.path_at(text, mark.line, mark.column or 1) if mark and mark.line else ()
     except TacitError:
         return ()
 

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from tacit.errors import InputError, TacitError
-from tacit.plan.editing import (
-    AddRelease,
-    AddRole,
-    AddSecret,
-    RemoveRelease,
-    RemoveRole,
-    RemoveSecret,
-    Wish,
-)
+from tacit.plan.editing import Wish
+from tacit.plan.wishes.checks import AddRole, AddSecret, RemoveRole, RemoveSecret
+from tacit.plan.wishes.releases import AddRelease, RemoveRelease
 from tacit.web import drafts
 from tacit.web.pages.start_fields import choice, entry, html, ticks, writing
 from tacit.web.parts.notices import show_error

@@ -8,7 +8,8 @@ from nicegui import ui
 from sqlglot import exp
 
 from tacit.model.release import View
-from tacit.plan.editing import AddRole, AddSecret, Wish, rewritten
+from tacit.plan.editing import Wish, rewritten
+from tacit.plan.wishes.checks import AddRole, AddSecret
 from tacit.queries.parameters import parameters
 from tacit.restoration.drafting import identifier, named
 from tacit.web.pages.trying_result import box
