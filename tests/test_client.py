@@ -29,7 +29,9 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.client import ARROW, Answer, Connection, Me, Rights, asked, client_of
+from tacit.client.answers import ARROW, Answer
+from tacit.client.asking import asked
+from tacit.client.connection import Connection, Me, Rights, client_of
 from tacit.engines.open import open_engine
 from tacit.errors import GatewayError, InputError, MissingExtra, ParameterError, QueryError, Refused
 from tacit.ledger.ledger import open_ledger

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.api import synthesize as synthesize
     from tacit.api import view_safety as view_safety
     from tacit.assess import Assessment as Assessment
-    from tacit.client import connect as connect
+    from tacit.client.connection import connect as connect
     from tacit.definitions.alpha_k import AlphaK as AlphaK
     from tacit.definitions.c_k_safety import CKSafety as CKSafety
     from tacit.definitions.dissimilarity import Dissimilarity as Dissimilarity
@@ -76,7 +76,7 @@ HOMES = {
     "view_safety": "tacit.api",
     "LoadedPlan": "tacit.api",
     "Assessment": "tacit.assess",
-    "connect": "tacit.client",
+    "connect": "tacit.client.connection",
     "GSafety": "tacit.definitions.g_safety",
     "GammaPrivacy": "tacit.definitions.gamma_privacy",
     "KSind": "tacit.definitions.k_sind",
