@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.anonymization.results import NotRepaired
 from tacit.anonymization.task import Task
 from tacit.assess import Assessment, assess
 from tacit.definitions.asking import answer_with
 from tacit.definitions.base import Definition
-from tacit.definitions.microdata import MicrodataDefinition
-from tacit.errors import Mark, ParameterError, did_you_mean
+from tacit.errors import ParameterError
+from tacit.given import (
+    counted_source,
+    names,
+    plan_of_views,
+    read_plan_of,
+    read_repair,
+    read_schema,
+    refuse_unknown,
+    released_like,
+    required_of,
+    table_like,
+    table_of_people,
+    written_tables,
+)
 from tacit.jobs import Job
-from tacit.model.release import Microdata, Repair, View
-from tacit.model.schema import HierarchySpec, Table
+from tacit.model.release import Microdata
 from tacit.model.verdict import Verdict
 from tacit.plan.load import load_plan
 from tacit.plan.plan import Check, Plan
-from tacit.repairs.required import Required
-from tacit.source import Source, count_table, nobody
-
-if TYPE_CHECKING:
-    from tacit.engines.duckdb import DuckDB
-    from tacit.tables.recoded import Recoded
+from tacit.source import Source, nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +108,14 @@ def check_all(
     from tacit.engines.duckdb import DuckDB
 
     begun = time.perf_counter()
-    table = Table(
-        name,
-        person=names(person),
-        quasi_identifiers=names(quasi_identifiers),
-        sensitive=names(sensitive),
-        hierarchies=read_hierarchies(hierarchies or {}),
-        distances=distances or {},
+    table = table_of_people(
+        name, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, hierarchies=hierarchies, distances=distances
     )
     refuse_unknown(generalization or {}, table)
-    release = Microdata(name, name, dict(generalization or {}))
-    plan = Plan("", Path(), mark=nowhere, tables={name: table}, releases={name: release})
     with DuckDB() as engine:
-        engine.put(name, data, named_columns(table))
-        source = Source(plan, engine)
-        source.counted[name] = count_table(engine, table, plan)
+        source = counted_source(data, table, Microdata(name, name, dict(generalization or {})), engine)
         question = source.question(name)
-        verdicts = tuple(
-            answer_with(one.with_files(source.lines), question, None, None) for one in definitions
-        )
+        verdicts = tuple(answer_with(one.with_files(source.lines), question, None, None) for one in definitions)
     questions = {name: replace(question, find=nobody)}
     return Assessment(name, verdicts, questions, seconds=time.perf_counter() - begun)
 
@@ -181,21 +175,12 @@ def anonymize(
     from tacit.anonymization.run import solve
     from tacit.engines.duckdb import DuckDB
 
-    table = Table(
-        name,
-        person=names(person),
-        quasi_identifiers=names(quasi_identifiers),
-        sensitive=names(sensitive),
-        insensitive=names(insensitive),
-        hierarchies=read_hierarchies(hierarchies or {}),
-        distances=distances or {},
-    )
+    table = table_of_people(
+        name, quasi_identifiers=quasi_identifiers, sensitive=sensitive, insensitive=insensitive, person=person,
+        hierarchies=hierarchies, distances=distances,
+    )  # fmt: skip
     with DuckDB() as engine:
-        engine.put(name, data, [*named_columns(table), *table.insensitive])
-        release = Microdata(name, name)
-        plan = Plan("", Path(), mark=nowhere, tables={name: table}, releases={name: release})
-        source = Source(plan, engine)
-        source.counted[name] = count_table(engine, table, plan)
+        source = counted_source(data, table, Microdata(name, name), engine)
         repair = read_repair(table, method, suppress, utility, weights or {}, at_most or {})
         required = tuple(required_of(one, source) for one in require)
         task = Task(name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds)
@@ -283,25 +268,23 @@ def view_safety(
     >>> [(verdict.check, verdict.status) for verdict in found]
     [('g-safety', 'breached'), ('e-safety', 'holds')]
     """
-    from tacit.plan.document import parse
-    from tacit.plan.load import read_plan
     from tacit.queries.dependencies import is_constraint
 
-    names = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
-    if not names["new"] or not all(isinstance(text, str) and text.strip() for text in (secret, *names["new"], *names["published"])):
+    queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
+    if not queries["new"] or not all(isinstance(text, str) and text.strip() for text in (secret, *queries["new"], *queries["published"])):
         raise ParameterError("a secret and at least one new view are needed, each a query.", parameter="new", hint="Give SQL or Datalog.")
     shown = {
         (what if len(texts) == 1 else f"{what} {number}"): {"constraint" if is_constraint(text) else "query": text}
-        for what, texts in names.items() for number, text in enumerate(texts, 1)
+        for what, texts in queries.items() for number, text in enumerate(texts, 1)
     }  # fmt: skip
     asks = {"secret": "secret", "releases": [name for name in shown if name.startswith("new")], "over": over, "seconds": seconds}
     plan = {
-        "version": 1, "tables": {name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)} for name, one in tables.items()},
+        "version": 1, "tables": written_tables(tables),
         "constraints": list(constraints), "secrets": {"secret": secret}, "releases": shown,
         "published": [name for name in shown if name.startswith("published")], "dictionary": list(dictionary),
         "checks": [{"g-safety": asks}, {"e-safety": asks}], **({} if fresh is None else {"fresh": fresh}),
     }  # fmt: skip
-    return assess(read_plan(parse(json.dumps(plan, default=str), "view_safety"), Path(".")))
+    return assess(read_plan_of(plan, "view_safety"))
 
 
 def overlapping_views(
@@ -405,16 +388,6 @@ def restore(
     return FurtherViews(found.status, {one.name: one.query for one in found.views}, found.verdicts, because, (), found.to_json())
 
 
-def plan_of_views(
-    views: Mapping[str, str] | Sequence[str], name: str, key: str | Sequence[str], sensitive: str
-) -> tuple[Plan, tuple[str, ...]]:
-    """A plan of one table with some views of it, and what they are called."""
-    named = dict(views) if isinstance(views, Mapping) else {f"view {number}": text for number, text in enumerate(views, 1)}
-    table = Table(name, keys=(names(key),), sensitive=(sensitive,))
-    releases = {one: View(one, text) for one, text in named.items()}
-    return Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases), tuple(named)
-
-
 @dataclass(frozen=True, slots=True)
 class SyntheticTable:
     """Synthetic people, as a table of the kind that was given, in random order.
@@ -462,8 +435,6 @@ def synthesize(
     (['mill', 'mill', 'mill', 'yard', 'yard'], 'holds')
     """
     from tacit.engines.duckdb import DuckDB
-    from tacit.plan.document import parse
-    from tacit.plan.load import read_plan
     from tacit.synthesizing.in_memory import synthesized
 
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
@@ -474,114 +445,9 @@ def synthesize(
     release = {"table": name, "synthetic": {key: one for key, one in given.items() if one is not None}}
     table = {"domains": {value: list(domain)}} if listed else {}
     written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
-    plan = read_plan(parse(json.dumps(written, default=str), "synthesize"), Path("."))
+    plan = read_plan_of(written, "synthesize")
     with DuckDB() as engine:
         engine.put(name, data, [one for one in (group, value, count) if one is not None])
         found, relation = synthesized(plan, name, engine, seed=seed, job=job or Job())
         shown = None if relation is None else table_like(data, relation)
     return SyntheticTable(shown, found.verdicts, found.warnings, found.to_json())
-
-
-def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
-    """Tables as a plan writes them: a list of columns, or keys such as columns, key, domains and nullable."""
-    from tacit.plan.document import Faults, parse, plain_values
-    from tacit.plan.keys import read_keys
-    from tacit.plan.tables import read_table
-
-    if not isinstance(given, Mapping):
-        raise ParameterError("the schema is no mapping of tables.", parameter="schema", hint='Give for example {"stays": ["name", "ward"]}.')
-    tables = {name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)} for name, one in given.items()}
-    document = parse(json.dumps({"version": 1, "tables": tables}, default=str), "schema")
-    faults = Faults(document)
-    keys = read_keys(plain_values(document, faults), faults).keys
-    found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
-    faults.raise_all()
-    return {name: table for name, table in found.items() if table is not None}
-
-
-def required_of(definition: Definition, source: Source) -> Required:
-    """A definition that a table must meet."""
-    if not isinstance(definition, MicrodataDefinition):
-        raise ParameterError(
-            f"{definition!r} is no definition of microdata.", parameter="require", hint="Use for example tacit.KAnonymity(k=5)."
-        )
-    return Required(definition.with_files(source.lines))
-
-
-def read_repair(
-    table: Table, method: str, suppress: Any, utility: str, weights: Mapping[str, Any], at_most: Mapping[str, int]
-) -> Repair:
-    """The options of a repair, as a plan would take them."""
-    from tacit.plan.keys import METHODS
-    from tacit.plan.values import UnfitError, share
-    from tacit.utility.measures import measure
-    from tacit.utility.weights import read_weights
-
-    if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r}.", parameter="method", hint=did_you_mean(method, METHODS))
-    try:
-        rows = share(str(suppress) if isinstance(suppress, float | Fraction) else suppress)
-    except UnfitError as error:
-        raise ParameterError(f"suppress: {error}.", parameter="suppress", hint=error.hint) from None
-    given = read_weights(table.quasi_identifiers, weights) if weights else {}
-    return Repair(method, rows, measure(utility).name, given, at_most)  # type: ignore[arg-type]
-
-
-def released_like(data: Any, recoded: Recoded, engine: DuckDB) -> Any:
-    """The released rows as the kind of table that was given."""
-    from tacit.repairs.writing import statement
-
-    made = statement(recoded, engine.collations(recoded.raw.table.name))
-    for relation, columns in made.relations.items():
-        engine.put_map(relation, columns)
-    return table_like(data, engine.connection.sql(engine.sql(made.query)))
-
-
-def table_like(data: Any, found: Any) -> Any:
-    """DuckDB's rows as the kind of table that was given."""
-    kind = type(data).__module__.partition(".")[0]
-    if kind == "pandas":
-        return found.df()
-    return found.pl() if kind == "polars" else found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.arrow()
-
-
-def named_columns(table: Table) -> list[str]:
-    """The columns that a table's roles and distances name."""
-    fused = [one for way in table.distances.values() if isinstance(way, Mapping) for one in way.get("variational", ())]
-    return [*table.person, *table.quasi_identifiers, *table.sensitive, *fused]
-
-
-def refuse_unknown(generalization: Mapping[str, int], table: Table) -> None:
-    """Levels are for quasi-identifiers."""
-    for column in generalization:
-        if column not in table.quasi_identifiers:
-            raise ParameterError(
-                f"generalization names {column!r}, which is no quasi-identifier.",
-                parameter="generalization",
-                hint=did_you_mean(column, table.quasi_identifiers),
-            )
-
-
-def names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """One name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def nowhere(*path: str | int) -> Mark | None:
-    """There is no file to point into."""
-    return None
-
-
-def read_hierarchies(given: Mapping[str, Any]) -> dict[str, HierarchySpec]:
-    """Hierarchies as a plan writes them."""
-    from tacit.errors import raise_all
-    from tacit.plan.document import Faults, parse
-    from tacit.plan.hierarchies import read_hierarchy
-
-    faults = Faults(parse("{}"))
-    specs = {
-        column: spec if isinstance(spec, HierarchySpec) else read_hierarchy(spec, (column,), faults)
-        for column, spec in given.items()
-    }
-    raise_all(faults.found)
-    return {column: spec for column, spec in specs.items() if spec is not None}
