@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, get_args
 
@@ -24,6 +23,7 @@ from tacit.definitions.parameters import whole
 from tacit.definitions.words import listed, people
 from tacit.errors import DataError, ParameterError
 from tacit.model.verdict import Certificate, Reason, Verdict, Witness
+from tacit.overlap.meanings import surely
 from tacit.overlap.question import OverlapQuestion
 from tacit.overlap.rsind import RestrictedCrowds, Variant, rsind_level
 from tacit.overlap.system import NoTable
@@ -81,7 +81,8 @@ class KRsind(OverlapDefinition):
         )  # fmt: skip
         base = replace(base, warnings=(*base.warnings, *known_for_certain(question)))
         try:
-            found = rsind_level(question.overlap, self.variant, Deadline(float(self.seconds)), question.job)
+            meant = surely(question.overlap.values, question.meanings)
+            found = rsind_level(question.overlap, self.variant, Deadline(float(self.seconds)), question.job, meant=meant)
         except NoTable:
             raise no_table(question) from None
         return self._judged(base, question, found)
@@ -93,18 +94,12 @@ class KRsind(OverlapDefinition):
         if found.level < found.most:
             base = replace(base, certainty="conservative")
         values = "" if self.variant == "literal" else ", each with two different values at least"
-        is_certain = self.variant == "literal" or all(differ(question, crowd) for crowd in found.sets)
-        if not is_certain:
-            base = replace(base, measured={}, personal={})
-        if found.level >= self.k and not is_certain:
-            text = "Some crowds have two values only if spellings, or missing and unknown values, count as different. Say merge-spelling, as-written or unknown: for the column."
-            return replace(base, status="undecided", because="this could not be decided", evidence=Reason("meanings", text))
         if found.level >= self.k:
             because = f"the people can be divided into {crowds_of(len(sizes), found.level)} who can swap the values that they have{values}"
             return replace(base, because=because, evidence=Certificate("crowds", {"smallest": found.level}))
         if found.most >= self.k:
             return self._undecided(base, found.level)
-        size = "fewer than that" if not is_certain else f"at least {people(found.level)} each" if found.level else "any size"
+        size = f"at least {people(found.level)} each" if found.level else "any size"
         because = f"no division into crowds of {self.k} who can swap the values that they have{values}; the best has {size}"
         if not found.level:
             because = f"the people cannot be divided into crowds who can swap the values that they have{values}"
@@ -128,16 +123,6 @@ class KRsind(OverlapDefinition):
             "Allow more with seconds:, or ask for a smaller k."
         )
         return replace(base, status="undecided", certainty="exact", because="this could not be decided", evidence=Reason("time", text))
-
-
-def differ(question: OverlapQuestion, crowd: Sequence[tuple[int, int, int]]) -> bool:
-    """Has a crowd two values that surely differ? Spellings of one do not, nor does what may mean anything."""
-    found = set()
-    for _, value, _ in crowd:
-        meant = [number for number, same in enumerate(question.meanings) if value in same]
-        if len(meant) == 1 and question.overlap.values[value] is not None:
-            found.add(meant[0])
-    return len(found) > 1
 
 
 def crowds_of(many: int, level: int) -> str:

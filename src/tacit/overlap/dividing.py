@@ -31,22 +31,26 @@ def largest(
     deadline: Deadline,
     *,
     diverse: bool,
+    meant: Sequence[int | None] | None = None,
     least: int = 0,
     at_least: int | None = None,
 ) -> Division:
     """Divide people into parts of some sets, so that the smallest part that is used is as large as can be.
 
     Each set is used once at most: two parts of the same set may as well be one. In the `diverse` variant each part
-    has people with two values. It looks for levels above `least` only; with `at_least` it stops at a division of that
+    has people with two values, which are two by what they are `meant` to be (None: nothing for certain), where that is
+    told. It looks for levels above `least` only; with `at_least` it stops at a division of that
     level, or at the proof that there is none. At the deadline it answers with what it has.
 
     >>> found = largest([[(0, 0), (0, 1)], [(0, 1), (1, 1)]], {(0, 0): 2, (0, 1): 3, (1, 1): 2}, Deadline(9), diverse=False)
     >>> found.level, found.most
     (3, 3)
+    >>> largest([[(0, 0), (0, 1)]], {(0, 0): 2, (0, 1): 3}, Deadline(9), diverse=True, meant=[0, 0]).level
+    0
     """
     if not people:
         return Division((), 0, 0)
-    program = _Program(sets, people, diverse)
+    program = _Program(sets, people, diverse, meant)
     crowds: tuple[Crowd, ...] = ()
     level, most = least, program.bound()
     # The bound is often reached.
@@ -69,7 +73,7 @@ def largest(
 class _Program:
     """How many people of each type go into each set."""
 
-    def __init__(self, sets: Sequence[Sequence[Type]], people: dict[Type, int], diverse: bool) -> None:
+    def __init__(self, sets: Sequence[Sequence[Type]], people: dict[Type, int], diverse: bool, meant: Sequence[int | None] | None) -> None:
         self.diverse = diverse
         self.people = people
         inside: dict[Type, list[int]] = defaultdict(list)
@@ -80,7 +84,7 @@ class _Program:
         alike: dict[tuple[int, tuple[int, ...]], list[Type]] = defaultdict(list)
         for type_ in people:
             alike[type_[1], tuple(inside[type_])].append(type_)
-        self.value = [value for value, _ in alike]
+        self.meant = [value if meant is None else meant[value] for value, _ in alike]
         self.places = [places for _, places in alike]
         self.types = list(alike.values())
         self.many = [sum(people[type_] for type_ in types) for types in self.types]
@@ -95,7 +99,10 @@ class _Program:
         return min(max((sizes[number] for number in places), default=0) for places in self.places)
 
     def _is_usable(self, groups: Sequence[int]) -> bool:
-        return not self.diverse or len({self.value[group] for group in groups}) > 1
+        return not self.diverse or len(self._meanings(groups)) > 1
+
+    def _meanings(self, groups: Sequence[int]) -> set[int]:
+        return {meant for group in groups if (meant := self.meant[group]) is not None}
 
     def divided(self, level: int, deadline: Deadline) -> tuple[Crowd, ...] | None:
         """A division into parts of at least so many people; None if there is none. Raises OutOfTime."""
@@ -122,8 +129,8 @@ class _Program:
             groups = self.members[number]
             model.add(cp.LinearExpr.sum([put[group, number] for group in groups]) >= level * is_used)
             if self.diverse:
-                for value in {self.value[group] for group in groups}:
-                    others = [put[group, number] for group in groups if self.value[group] != value]
+                for meant in self._meanings(groups):
+                    others = [put[group, number] for group in groups if self.meant[group] not in (None, meant)]
                     model.add(cp.LinearExpr.sum(others) >= is_used)
         solver = cp.CpSolver()
         solver.parameters.max_time_in_seconds = deadline.left()

@@ -33,3 +33,13 @@ def meanings(
         if at not in anything:
             same.setdefault(folded(value) if merge_spelling else (type(value), value), []).append(at)
     return tuple((*some, *anything) for some in same.values()) or ((tuple(anything),) if anything else ())
+
+
+def surely(values: Sequence[Any], same: Meanings) -> tuple[int | None, ...]:
+    """What each value means for certain, by its number among the meanings; None for one that may mean anything.
+
+    >>> surely(["Cancer", "Flu", "cancer", None], meanings(["Cancer", "Flu", "cancer", None]))
+    (0, 1, 0, None)
+    """
+    found = [[number for number, some in enumerate(same) if at in some] for at in range(len(values))]
+    return tuple(None if value is None or len(meant) != 1 else meant[0] for value, meant in zip(values, found, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
@@ -51,12 +51,15 @@ def rsind_level(
     deadline: Deadline,
     job: Job | None = None,
     at_least: int | None = None,
+    meant: Sequence[int | None] | None = None,
 ) -> RestrictedCrowds:
     """How large can the smallest crowd be, if people are divided into crowds who can exchange their present values?
 
     Some people are such a crowd if every two of them, in every table that fits and in which they have two of the values
     that the crowd has now, can exchange these (Definitions 3 and 4, Proposition 3). In the `diverse` variant each
     crowd has two values at least; the `literal` one is as printed, where all who have the same value are a crowd.
+    Where several values are meant to be one, `meant` has a number for each value, None for one that may mean anything: two
+    values differ if their numbers do.
     With `at_least` it stops as soon as it is settled whether that level is reached. At the deadline the answer is not
     exact: `level` is proved by the sets, and `most` is as far as it was settled. Raises NoTable if the present table
     does not fit.
@@ -71,7 +74,7 @@ def rsind_level(
     """
     if overlap.current is None or not fits(overlap, overlap.current):
         raise NoTable
-    search = _Search(overlap, variant == "diverse", deadline, job or Job(), at_least)
+    search = _Search(overlap, variant == "diverse", deadline, job or Job(), at_least, meant)
     if len(search.classes) <= MOST_KINDS:
         with suppress(OutOfTime):
             search.run()
@@ -86,8 +89,11 @@ class _Search:
     cannot exchange. Where these differ, what the better division relies on is searched for.
     """
 
-    def __init__(self, overlap: Overlap, diverse: bool, deadline: Deadline, job: Job, at_least: int | None) -> None:
+    def __init__(
+        self, overlap: Overlap, diverse: bool, deadline: Deadline, job: Job, at_least: int | None, meant: Sequence[int | None] | None
+    ) -> None:
         assert overlap.current is not None
+        self.meant = range(len(overlap.values)) if meant is None else meant
         self.overlap, self.diverse, self.deadline, self.job, self.at_least = overlap, diverse, deadline, job, at_least
         self.swaps = Swaps(overlap)
         self.kinds = self.swaps.kinds()
@@ -111,7 +117,7 @@ class _Search:
     def _plain(self) -> Division:
         """By kind, or by value where that is allowed, whichever is better."""
         rows = [[(kind, value) for value in self.values if self.now[kind, value]] for kind in range(len(self.classes))]
-        ways = [rows] if not self.diverse or all(len(row) > 1 for row in rows) else []
+        ways = [rows] if not self.diverse or all(len({self.meant[value] for _, value in row} - {None}) > 1 for row in rows) else []
         if not self.diverse:
             kinds = range(len(self.classes))
             ways.append([[(kind, value) for kind in kinds if self.now[kind, value]] for value in self.values])
@@ -206,7 +212,7 @@ class _Search:
         self.job.step("dividing people into crowds", 0.7)
         soon = Deadline(deadline.left() / 3)
         sets, is_all = allowed_sets(exchanges, self.now, soon, diverse=self.diverse, most=most)
-        found = largest(sets, self.people, deadline, diverse=self.diverse, least=self.best.level, at_least=self.at_least)
+        found = largest(sets, self.people, deadline, diverse=self.diverse, meant=self.meant, least=self.best.level, at_least=self.at_least)
         return found, is_all
 
     def _holds(self, division: Division, known: Possible) -> bool:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
     from tacit.readings import Readings
 
-GAMMA = "gamma-privacy"
+GAMMA, RSIND = "gamma-privacy", "k-rsind"
 NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
 OTHER_TYPE = re.compile(r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE)  # what databases say of such conditions
 
@@ -79,6 +79,7 @@ class OverlapQuestions:
         if not people.is_known:
             self._check_answered(people, views)
         only_covered = check.kind == GAMMA
+        is_about_values = only_covered or (check.kind == RSIND and check.parameters.get("variant") != "literal")
         declared = declared_domain(people, self.plan)
         values = possible_values(people, views, given, declared, only_covered, self.plan)
         telling = Telling(people, views, values or ())
@@ -103,7 +104,7 @@ class OverlapQuestions:
             check.releases, people.name, people.key, people.sensitive, people.public, overlap, found.answers,
             meanings_of(people.table, values), declared is not None,
             tuple(self._assumptions(people, views, overlap, declared is not None, only_covered)),
-            (*warnings, *self._also_out(check, people), *(doubts(people.table, values) if only_covered else ())),
+            (*warnings, *self._also_out(check, people), *(doubts(people.table, values) if is_about_values else ())),
             EnginePeople(telling, counted, kept, values), self.job,
             "release" if any(isinstance(self.plan.releases[name], Microdata) for name in check.releases) else "view",
         )  # fmt: skip
