@@ -560,6 +560,11 @@ def test_doctors_are_not_the_people_of_a_table() -> None:
     assert guesses[0].role == "identifier" and person_of(guesses) is None
 
 
+def test_true_or_false_tells_nobody_apart() -> None:
+    flag, number = guess([Facts("insured", "boolean", 90, 90, 2), Facts("insured_id", "integer", 90, 90, 90)])
+    assert (flag.role, number.role) == ("sensitive", "identifier")
+
+
 def test_an_identifier_with_gaps_is_no_key() -> None:
     guesses = guess([Facts("ssn", "text", 90, 80, 80), Facts("email", "text", 90, 90, 89)])
     assert key_of(guesses) is None and person_of(guesses) is None

@@ -26,6 +26,7 @@ from tacit.web.checked import (
     keys_of,
     merged,
     sections_of,
+    start,
     state_of,
 )
 from tacit.web.pages.overview import (
@@ -254,6 +255,19 @@ def test_ended_checks_are_kept_once_whoever_looks(folder: Path, here: None) -> N
     place = folder / STATE / "tacit.yaml.json"
     assert place.stat().st_mode & 0o777 == 0o600 and place.parent.stat().st_mode & 0o777 == 0o700
     assert [one["name"] for one in sections_of(book.checked, "two")] == ["two"]
+    bench.close()
+
+
+def test_a_check_that_is_being_stopped_does_not_swallow_the_next_one(folder: Path) -> None:
+    bench = Bench(folder / "tacit.yaml", print)
+    book, runs, begun = bench.book(), SimpleNamespace(kind="check", key="", stops=False), []
+    book.works.running = lambda: [runs]  # type: ignore[method-assign]
+    book.works.start = lambda *asked, **more: begun.append(asked)  # type: ignore[method-assign]
+    assert start(book) is runs and not begun, "what runs is not begun again"
+    runs.stops = True
+    start(book)
+    assert len(begun) == 1
+    book.works.running = list  # type: ignore[assignment]
     bench.close()
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("nicegui")
 
 from tacit.errors import InputError
+from tacit.web.parts.working import told as told_of
 from tacit.web.work import Work, Works
 from web import long_work
 
@@ -64,6 +65,15 @@ def test_work_that_does_not_listen_is_ended_and_cleans_up(works: Works, tmp_path
     assert place.exists()
     work.cancel()
     assert work.wait(SECONDS) and work.state == "cancelled" and not place.exists()
+
+
+def test_work_that_was_told_to_stop_says_so_until_it_has(works: Works) -> None:
+    work = works.start("stop", "Deaf", long_work.deaf, 60)
+    until(work, "running")
+    assert not work.stops
+    work.cancel()
+    assert work.stops and work.left is None and told_of(work) == "Stopping."
+    assert work.wait(SECONDS) and not work.stops and told_of(work) == "Cancelled."
 
 
 def test_what_waits_for_its_turn_can_be_cancelled_at_once(works: Works) -> None:

@@ -50,7 +50,7 @@ def guess_alone(facts: Facts) -> Guess:
         return Guess(facts, None, "it has no name by which a plan could call it")
     if facts.rows and not facts.values and (meaning is None or meaning.role != "identifier"):
         return Guess(facts, None, "no row has a value")
-    if meaning is None:
+    if meaning is None or (facts.kind == "boolean" and meaning.role == "identifier"):  # insured, member: true or false tells nobody apart
         return guess_from_counts(facts)
     if facts.is_date and meaning.role == "sensitive":
         return Guess(facts, "quasi-identifier", f"the date of {meaning.what} may be known; {counted(facts)}", "date")

@@ -267,10 +267,10 @@ def checking(book: Book) -> list[Work]:
 
 
 def start(book: Book, only: Sequence[str] = ()) -> Work:
-    """Check the plan, or some of its releases; what runs already for the same is not begun again."""
+    """Check the plan, or some of its releases; what runs already for the same is not begun again, unless it was told to stop."""
     from tacit.web.tasks_check import check
 
     key = ", ".join(only)
-    running = next((one for one in checking(book) if one.key == key), None)
+    running = next((one for one in checking(book) if one.key == key and not one.stops), None)
     title = f"Checking {key}" if only else "Checking the plan"
     return running or book.works.start(KIND, title, check, str(book.path), str(book.reach), tuple(only), key=key)

@@ -11,7 +11,7 @@ from nicegui import ui
 
 import tacit
 from tacit.web.bench import PREFIX, Visit
-from tacit.web.parts.working import LOOK_SECONDS, time_left
+from tacit.web.parts.working import LOOK_SECONDS, done, time_left
 from tacit.web.sockets import WHEN_LOST
 
 PAGES = {"": "Start", "overview": "Overview", "repair": "Repair", "ledger": "Ledger", "try": "Try a query"}
@@ -80,7 +80,7 @@ def running(visit: Visit) -> None:
 
     def look() -> None:
         found = visit.book.works.running()
-        told = [f"{one.title}: {one.share:.0%}" + (f", {time_left(one.left)}" if one.left is not None else "") for one in found]
+        told = [f"{one.title}: {'stopping' if one.stops else done(one)}" + (f", {time_left(one.left)}" if one.left is not None else "") for one in found]
         text = " · ".join(told)
         if line.text != text:
             line.set_text(text)
@@ -92,9 +92,9 @@ def running(visit: Visit) -> None:
 
 @cache
 def styles(sheets: tuple[str, ...]) -> str:
-    """The style of the workbench, of the report's cards in it, and of a page."""
+    """The style of the workbench and its pictures, of the report's cards in it, and of a page."""
     from tacit.report.pages import style
 
     here = files("tacit.web")
     own = sorted((one for one in here.joinpath("pages").iterdir() if one.name.endswith(".css") and one.name.startswith(sheets)), key=lambda one: one.name)
-    return "\n".join([style(".report", ".body--dark"), here.joinpath("style.css").read_text("utf-8"), *(one.read_text("utf-8") for one in own)])
+    return "\n".join([style(".report", ".body--dark"), *(one.read_text("utf-8") for one in (here / "style.css", here / "pictures.css", *own))])

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from tacit.errors import TacitError
 from tacit.server.app import where
 from tacit.web.bench import PREFIX, Bench, Visit
+from tacit.web.entering import page as plain_page
 from tacit.web.frame import PAGES, frame
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.work import get_ready
@@ -98,8 +99,7 @@ def nothing_yet(visit: Visit, title: str) -> None:
 
 def not_found(request: Request, error: Exception) -> Response:
     """A page that does not exist, with a way back."""
-    page = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found · Tacit</title><main><h1>There is no such page</h1><p><a href="{}/overview">Go to the overview</a></p></main></html>'
-    return HTMLResponse(page.format(PREFIX), 404)
+    return HTMLResponse(plain_page("There is no such page", f'<p><a href="{PREFIX}/overview">Go to the overview</a></p>'), 404)
 
 
 def takes_name(show: Callable[..., Any]) -> bool:

@@ -53,6 +53,11 @@ class Work:
         return self._over.is_set()
 
     @property
+    def stops(self) -> bool:
+        """Was it told to stop, and has not stopped yet?"""
+        return self._cancelled.is_set() and not self.over
+
+    @property
     def seconds(self) -> float:
         """How long it took, or has taken so far."""
         return (self.ended or time.monotonic()) - self.began
@@ -60,7 +65,7 @@ class Work:
     @property
     def left(self) -> float | None:
         """The seconds that are left if it goes on like this; None where that cannot be told yet."""
-        if self.state != "running" or self.share < 0.02 or self.seconds < 1:
+        if self.state != "running" or self.stops or self.share < 0.02 or self.seconds < 1:
             return None
         return self.seconds * (1 - self.share) / self.share
 
@@ -104,7 +109,7 @@ class Work:
         while True:
             told, *values = line.recv()
             if told == "step":
-                self.text, self.share = values
+                self.text, self.share = ("stopping" if self.stops else values[0]), values[1]
             elif told == "settled":
                 self._settled = True
             elif told == "done":

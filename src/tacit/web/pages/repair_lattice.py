@@ -315,6 +315,7 @@ class Repairing:
                     for line in found.advice:
                         with ui.element("li"):
                             ui.label(f"{line}.")
+                ui.link("Change roles, hierarchies and checks on the page Start", self.visit.link())
             if found.wanted.method == "lattice":
                 ui.button(HOW_STRICT, on_click=self._explore).props('outline no-caps data-testid="explore-after"').style("align-self: flex-start")
         if found.answers:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from html import escape
+from unicodedata import east_asian_width
 
 from tacit.report.charts import Chart
 from tacit.starter.guessing import Guess
 from tacit.starter.histograms import Histogram
 
 WIDTH, HEIGHT, GAP = 132, 30, 2
-LABELS, ROW, BARS = 190, 26, 330  # pixels: of the labels, of a bar's line, of the longest bar
+LETTER, ROW, BARS, NUMBER = 9, 26, 230, 70  # pixels: of a wide letter, of a bar's line, of the longest bar, of the number behind it
 INK, MUTED, FILL = "#1c2733", "#566370", "#35618f"
 LONGEST_LABEL = 26
 
@@ -48,25 +49,35 @@ def small(column: str, histogram: Histogram) -> str:
     )
 
 
+def room(text: str) -> int:
+    """How wide a text can become; letters of Chinese, Japanese and Korean take more.
+
+    >>> room("flu"), room("日本")
+    (27, 30)
+    """
+    return sum(15 if east_asian_width(letter) in "WF" else LETTER for letter in text)
+
+
 def large(guess: Guess, histogram: Histogram) -> Chart:
     """A histogram with its numbers, one bar to a line."""
-    lines = [(bar.label, bar.rows) for bar in histogram.bars]
-    lines += [("all other values", histogram.others)] if histogram.others else []
-    highest = max((rows for _, rows in lines), default=0) or 1
+    highest = max((bar.rows for bar in histogram.bars), default=0) or 1
+    shorts = [one.label if len(one.label) <= LONGEST_LABEL else one.label[: LONGEST_LABEL - 1] + "…" for one in histogram.bars]
+    left = max(map(room, shorts), default=0) + 10
     drawn = []
-    for at, (label, rows) in enumerate(lines):
+    for at, (short, bar) in enumerate(zip(shorts, histogram.bars, strict=True)):
         middle = at * ROW + ROW // 2
-        width = max(1.0, rows / highest * BARS) if rows else 0.0
-        short = label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
-        drawn.append(f'<text x="{LABELS - 10}" y="{middle + 4}" text-anchor="end" fill="{INK}">{escape(short)}</text>')
-        drawn.append(f'<rect x="{LABELS}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" fill="{FILL}"/>')
-        drawn.append(f'<text x="{LABELS + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{rows:,}</text>')
-    high = len(lines) * ROW + 4
+        width = max(1.0, bar.rows / highest * BARS) if bar.rows else 0.0
+        drawn.append(f'<text x="{left - 10}" y="{middle + 4}" text-anchor="end" fill="{INK}">{escape(short)}</text>')
+        drawn.append(f'<rect x="{left}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" fill="{FILL}"/>')
+        drawn.append(f'<text x="{left + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{bar.rows:,}</text>')
+    wide, high = left + BARS + NUMBER, len(histogram.bars) * ROW + 4
     title = escape(said(guess.name, histogram), quote=True)
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" viewBox="0 0 {LABELS + BARS + 90} {high}" '
-        f'width="{LABELS + BARS + 90}" height="{high}" font-family="system-ui, sans-serif" font-size="13">{"".join(drawn)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" viewBox="0 0 {wide} {high}" '
+        f'width="{wide}" height="{high}" style="max-width: {wide}px" font-family="system-ui, sans-serif" font-size="13">{"".join(drawn)}</svg>'
     )
     facts = guess.facts
     note = f"{facts.rows:,} rows, {facts.distinct:,} different values, {facts.missing:,} missing."
+    if histogram.others:  # no bar: it would dwarf the others, and it is no value
+        note += f" Shown are the {len(histogram.bars)} most frequent; {histogram.others:,} rows have other values."
     return Chart(f"What is in {guess.name}", note, svg)

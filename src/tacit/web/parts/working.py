@@ -29,6 +29,7 @@ def show_work(work: Work, then: Callable[[Work], Any] | None = None) -> ui.eleme
         bar.style(f"width: {work.share:.1%}")
         track.props(f'aria-valuenow="{round(work.share * 100)}"')
         text.set_text(told(work))
+        stop.set_enabled(not work.stops)
         if work.over:
             timer.cancel()
             stop.set_visibility(False)
@@ -64,7 +65,14 @@ def told(work: Work) -> str:
     if work.over:
         return work.state.capitalize() + "."
     left = work.left
-    return f"{work.text[:1].upper()}{work.text[1:]} · {work.share:.0%}" + (f" · {time_left(left)}" if left is not None else "")
+    if work.stops:
+        return "Stopping."
+    return f"{work.text[:1].upper()}{work.text[1:]} · {done(work)}" + (f" · {time_left(left)}" if left is not None else "")
+
+
+def done(work: Work) -> str:
+    """How much of it is done."""
+    return f"{100 * work.share:.0f} %"
 
 
 def time_left(seconds: float) -> str:
