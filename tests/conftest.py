@@ -64,7 +64,7 @@ def spark_server() -> Iterator[Any]:
         services.need_spark()
     except services.UnavailableError as reason:
         pytest.skip(str(reason))
-    from tacit.engines.spark import start_session
+    from tacit.engines.spark_session import start_session
 
     session = start_session("local[2]")
     session.conf.set("spark.sql.shuffle.partitions", 2)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tacit.engines import shapes
-from tacit.engines.spark import Spark, settings, start_session
+from tacit.engines.spark import Spark
+from tacit.engines.spark_session import settings, start_session
 from tacit.errors import DataError, EngineError
 from tacit.model.schema import Table
 

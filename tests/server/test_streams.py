@@ -13,7 +13,7 @@ import pytest
 import services
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
-from tacit.engines.postgres import STREAM_BYTES
+from tacit.engines.postgres_stream import STREAM_BYTES
 from tacit.engines.streams import Stopped
 from tacit.errors import EngineError
 from tacit.model.schema import Table

@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 from sqlglot.errors import SqlglotError
 
-from tacit.engines.duckdb import DuckDB, sql_name
+from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb_words import sql_name
 from tacit.errors import EngineError
 from tacit.queries.evaluate import answers
 from tacit.queries.facts import Fact

@@ -213,6 +213,10 @@ class Engine(ABC):
             raise EngineError(f"Tacit only asks: {query.key.upper()} is not a query.", hint="Write a SELECT.")
         return shapes.read_through(query, self._readings).sql(dialect=self.dialect)
 
+    def _name(self, table: str) -> str:
+        """A table's name in this engine's SQL; schema.table names both parts."""
+        return shapes.table_of(table).sql(dialect=self.dialect)
+
     def value(self, query: exp.Expression) -> Any:
         """The single value of a query that returns one."""
         return next(self.rows(query))[0]

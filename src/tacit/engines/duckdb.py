@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 import numpy as np
@@ -17,14 +16,23 @@ import sqlglot
 from sqlglot import exp
 
 from tacit.engines import output, shapes
-from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type, wrong_width
+from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
-from tacit.engines.streams import BATCH_ROWS, Stopped, Stream, arrow
+from tacit.engines.duckdb_stream import DuckDBStream
+from tacit.engines.duckdb_words import (
+    csv_as_text,
+    csv_error,
+    first_line,
+    not_written,
+    quoted,
+    sql_name,
+)
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
-from tacit.files import csv_shape, not_utf8
+from tacit.files import csv_shape
 
 if TYPE_CHECKING:
     from tacit.engines.base import Numbers
+    from tacit.engines.streams import Stream
     from tacit.model.schema import Table
 
 Answer = TypeVar("Answer")
@@ -37,8 +45,6 @@ WRITE = {
     "csv": "FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '', USE_TMP_FILE false",
     "parquet": "FORMAT parquet, USE_TMP_FILE false",
 }
-
-
 MOST_MEMORY = 4 << 30
 COLLATED = "VARCHAR COLLATE"  # a type that only DuckDB compares
 
@@ -341,89 +347,29 @@ class DuckDB(Engine):
         self._files[table.name] = path.resolve()
         self._reads_file(path, again=path.suffix.lower() in PARQUET)
         if path.suffix.lower() in PARQUET:
-            self._view(table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
+            self._make("VIEW", table.name, f"SELECT * FROM read_parquet({quoted(path)})", shown)
         else:
             self._read_csv(table, path, shown)
 
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
         shape = csv_shape(path, shown)
         raw = f"{table.name} as text"
-        names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in shape.header)
-        # The values are read as written: DuckDB's own guess would turn the zip code 01305 into 1305.
-        self._view(
-            raw,
-            f"SELECT * FROM read_csv({quoted(path)}, auto_detect=false, header=true, columns={{{names}}}, "
-            f"delim={quoted(shape.separator)}, quote='\"', escape='\"', nullstr='', strict_mode=true)",
-            shown,
-        )
+        self._make("VIEW", raw, f"SELECT * FROM {csv_as_text(path, shape.header, shape.separator)}", shown)
         try:
             types = text_types(self, raw, table)
         except EngineError as error:
             raise csv_error(error, path, shown) from None
         # Stored, because a view would read the file again for every column that is counted.
-        self._store(table.name, shapes.typed(raw, types).sql(dialect="duckdb"), shown)
+        self._make("TABLE", table.name, shapes.typed(raw, types).sql(dialect="duckdb"), shown)
 
-    def _store(self, name: str, sql: str, shown: str) -> None:
+    def _make(self, what: Literal["TABLE", "VIEW"], name: str, sql: str, shown: str) -> None:
+        """A table or view of what a file holds; `shown` is how the file is called in messages."""
         try:
-            self.connection.execute(f"CREATE OR REPLACE TABLE {sql_name(name)} AS {sql}")
+            self.connection.execute(f"CREATE OR REPLACE {what} {sql_name(name)} AS {sql}")
         except duckdb.ConversionException:
             raise wrong_type(shown) from None
         except duckdb.Error as error:
             raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
-
-    def _view(self, name: str, sql: str, shown: str) -> None:
-        try:
-            self.connection.execute(f"CREATE OR REPLACE VIEW {sql_name(name)} AS {sql}")
-        except duckdb.Error as error:
-            raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
-
-
-class DuckDBStream(Stream):
-    """A query of DuckDB. A relation is read while it is made; what `execute` gives would be made as a whole first."""
-
-    def __init__(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        arrow()
-        self._sql = sql
-        self._cursor = cursor
-        self._reader: Any = ()
-        self._stopped = False
-
-    def begin(self) -> None:
-        """Have DuckDB plan the query and start on it."""
-        with self._explaining():
-            statements = self._cursor.extract_statements(self._sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise EngineError("this is not one query.")
-            relation = self._cursor.sql(self._sql)
-            read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
-            self._reader = read(BATCH_ROWS)
-            self.schema = self._reader.schema
-
-    def __iter__(self) -> Iterator[Any]:
-        with self._explaining():
-            yield from self._reader
-
-    def stop(self) -> None:
-        """Interrupt the cursor."""
-        self._stopped = True
-        self._cursor.interrupt()
-
-    def close(self) -> None:
-        """End the query and the cursor."""
-        self._cursor.interrupt()
-        self._cursor.close()
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """DuckDB's errors as ours; they come through Arrow once the first rows are there."""
-        try:
-            if self._stopped:
-                raise Stopped
-            yield
-        except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
-            if self._stopped:
-                raise Stopped from None
-            raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
 
 
 def memory_for_strangers() -> int:
@@ -444,43 +390,3 @@ def attentively(connection: duckdb.DuckDBPyConnection, work: Callable[[], Answer
             while not answer.done():  # again and again: it may not have begun yet
                 connection.interrupt()
                 wait([answer], timeout=0.1)
-
-
-def sql_name(table: str) -> str:
-    """A table's name in SQL.
-
-    >>> sql_name("wards.of 2024")
-    '"wards"."of 2024"'
-    """
-    return shapes.table_of(table).sql(dialect="duckdb")
-
-
-def csv_error(error: EngineError, path: Path, shown: str) -> DataError:
-    """DuckDB's words about a CSV file, as ours with the line."""
-    text = error.message
-    if "unicode" in text.lower() or "utf-8" in text.lower():
-        return not_utf8(path, shown)
-    line = re.search(r"Line: (\d+)", text)
-    mark = Mark(shown, int(line.group(1)) if line else None)
-    counted = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-    if counted:
-        return wrong_width(int(counted.group(1)), int(counted.group(2)), mark)
-    return DataError(f"{shown} cannot be read as CSV: {text}", mark=mark)
-
-
-def not_written(error: duckdb.Error, final: Path) -> EngineError:
-    """Why DuckDB did not write a file."""
-    said = first_line(error)
-    if any(words in said for words in ("No space left", "quota exceeded", "File too large")):
-        return output.disk_full(final)
-    return EngineError(f"{final} cannot be written: {said}")
-
-
-def first_line(error: BaseException) -> str:
-    """The first sentence of an engine's message."""
-    return re.sub(r"^[\w ]*Error: ", "", str(error).strip().split("\n\n")[0]).replace("\n", " ")
-
-
-def quoted(value: object) -> str:
-    """A SQL string."""
-    return "'" + str(value).replace("'", "''") + "'"

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
-import logging
-import os
 import re
 import secrets
-import socket
-import sys
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 from tacit.engines import output, shapes
 from tacit.engines.attach import PARQUET, find_file, ragged_line, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
-from tacit.engines.streams import BATCH_ROWS, Stopped, Stream, arrow
-from tacit.errors import DataError, EngineError, Mark, MissingExtra, did_you_mean
+from tacit.engines.spark_session import active_session, explaining, explaining_work, start_session
+from tacit.engines.spark_stream import SparkStream
+from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.files import csv_shape, not_utf8
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from tacit.engines.base import Numbers
+    from tacit.engines.streams import Stream
     from tacit.model.schema import Table
 
-MASTER_SECONDS = 5
 CSV: dict[str, Any] = {
     "header": True,
     "escape": '"',
@@ -40,8 +33,6 @@ CSV: dict[str, Any] = {
     "ignoreTrailingWhiteSpace": False,
     "compression": "none",
 }
-NO_JAVA = "Install Java 17 or newer (apt install openjdk-17-jre-headless) and set JAVA_HOME to it."
-NO_MASTER = "Start the cluster, or correct the master in the plan's source (spark://host:7077)."
 
 
 class Spark(Engine):
@@ -230,9 +221,6 @@ class Spark(Engine):
         finally:
             self.session.removeTag(tag)
 
-    def _name(self, table: str) -> str:
-        return shapes.table_of(table).sql(dialect=self.dialect)
-
     def _frame(self, query: exp.Expression) -> Any:
         return self.session.sql(self.sql(query))
 
@@ -294,57 +282,6 @@ class Spark(Engine):
             raise wrong_type(shown) from None
 
 
-class SparkStream(Stream):
-    """A query of Spark. It must be read by the thread that began it: Spark knows its jobs by their thread."""
-
-    def __init__(self, sql: str, session: Any) -> None:
-        arrow()
-        self._sql = sql
-        self._session = session
-        self._tag = f"tacit-{secrets.token_hex(8)}"
-        self._stopped = False
-        self._rows: Any = iter(())
-
-    def begin(self) -> None:
-        """Have Spark resolve the query."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        self._session.addTag(self._tag)
-        with self._explaining():
-            frame = self._session.sql(self._sql)
-            self.schema = to_arrow_schema(frame.schema)
-            self._rows = frame.toLocalIterator(prefetchPartitions=False)
-
-    def __iter__(self) -> Iterator[Any]:
-        with self._explaining():
-            while rows := list(itertools.islice(self._rows, BATCH_ROWS)):
-                columns = [arrow().array(column, one.type) for column, one in zip(zip(*rows, strict=True), self.schema, strict=True)]
-                yield arrow().record_batch(columns, schema=self.schema)
-
-    def stop(self) -> None:
-        """Interrupt the jobs of this query."""
-        self._stopped = True
-        self._session.interruptTag(self._tag)
-
-    def close(self) -> None:
-        """End the query."""
-        self._session.interruptTag(self._tag)
-        self._session.removeTag(self._tag)
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Spark's errors as ours."""
-        try:
-            if self._stopped:
-                raise Stopped
-            with explaining():
-                yield
-        except EngineError:
-            if self._stopped:
-                raise Stopped from None
-            raise
-
-
 def schema(types: Mapping[str, str]) -> str:
     """Columns as Spark's readers take them.
 
@@ -361,145 +298,6 @@ def quoted_name(column: str) -> str:
     '`back``tick`'
     """
     return "`" + column.replace("`", "``") + "`"
-
-
-def active_session() -> Any:
-    """The session that this thread already works with."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra("pyspark", extra="spark", purpose="Spark sources") from None
-    return SparkSession.getActiveSession()
-
-
-def start_session(master: str | None) -> Any:
-    """A session of our own. What Spark logs goes to a file of its own, which is read when the start fails."""
-    from pyspark import SparkConf, SparkContext, java_gateway
-    from pyspark.sql import SparkSession
-
-    be_quiet()
-    chosen = settings(master)
-    if chosen.get("spark.master", "local").startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark's workers run whatever python3 is
-    if not answers(chosen.get("spark.master", "")):
-        raise EngineError("Spark's master does not answer.", hint=NO_MASTER)
-    conf = SparkConf().setAppName("tacit").setAll(list(chosen.items()))
-    launch: Any = java_gateway.launch_gateway
-    with tempfile.TemporaryFile() as log:
-        try:
-            gateway = SparkContext._gateway or launch(conf, popen_kwargs={"stderr": log})
-            return SparkSession(SparkContext(conf=conf, gateway=gateway))
-        except Exception as error:
-            log.seek(0)
-            raise not_started(error, log.read().decode(errors="replace")) from None
-
-
-def answers(master: str) -> bool:
-    """Whether somebody listens at one of the addresses of a master; Spark itself would try for a minute.
-
-    >>> answers("local[2]")
-    True
-    """
-    if not master.startswith("spark://"):
-        return True
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
-        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), MASTER_SECONDS):
-            return True
-    return False
-
-
-def settings(master: str | None) -> dict[str, str]:
-    """What we ask of Spark. Where nobody configured it: little, quiet and on this machine only.
-
-    >>> settings("spark://host:7077")["spark.master"]
-    'spark://host:7077'
-    """
-    chosen = {
-        "spark.log.level": "OFF",
-        "spark.sql.ansi.enabled": "true",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    master = master or os.environ.get("SPARK_MASTER")
-    if master:
-        chosen["spark.master"] = master
-    if not (master or "local").startswith("local") or {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():
-        return chosen
-    return {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
-        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "tacit-spark-warehouse"),
-        **chosen,
-    }
-
-
-def be_quiet() -> None:
-    """Silence pyspark's own logger, which would print values, and its word on the version of pandas."""
-    logging.getLogger("SQLQueryContextLogger").disabled = True
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
-
-
-def not_started(error: Exception, log: str) -> EngineError:
-    """Why there is no session, from the error and from what Spark logged."""
-    said = f"{error}\n{log}"
-    if re.search(r"masters are unresponsive|Could not parse Master|stopped SparkContext|[Mm]aster must", said):
-        return EngineError("Spark's master does not answer.", hint=NO_MASTER)
-    if re.search(r"JAVA_GATEWAY_EXITED|JAVA_HOME|UnsupportedClassVersion", said):
-        return EngineError("Spark cannot start without a Java that suits it.", hint=NO_JAVA)
-    return EngineError(f"Spark cannot start: {first_sentence(str(error))}")
-
-
-@contextmanager
-def explaining() -> Iterator[None]:
-    """Spark's errors as ours."""
-    from pyspark.errors import PySparkException
-
-    java_error = importlib.import_module("py4j.protocol").Py4JError
-    try:
-        yield
-    except (PySparkException, java_error) as error:
-        raise EngineError(f"Spark could not answer: {first_sentence(str(error))}") from None
-
-
-@contextmanager
-def explaining_work() -> Iterator[None]:
-    """Errors of work that Spark's Python processes do, as ours."""
-    from pyspark.errors import PythonException
-
-    with explaining():
-        try:
-            yield
-        except PythonException as error:
-            raise work_failed(str(error)) from None
-
-
-def work_failed(said: str) -> EngineError:
-    """What went wrong in Spark's Python processes, from the last line that they print.
-
-    >>> print(work_failed("An exception was thrown:\\nTraceback:\\n  File\\ntacit.errors.ParameterError: no draw is good.\\n\\tat java"))
-    Spark's Python could not draw: no draw is good.
-    """
-    found = [line for line in said.splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
-    kind, _, words = (found or ["Error: no reason given"])[-1].partition(": ")
-    if kind == "ModuleNotFoundError":
-        return EngineError(
-            f"Spark's Python has not all that Tacit needs: {words[0].lower()}{words[1:]}.",
-            hint="Install tacit[spark,synthesis] for the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it.",
-        )
-    return EngineError(f"Spark's Python could not draw: {words}")
-
-
-def first_sentence(text: str) -> str:
-    """What Spark has to say, without its class of errors and the stack.
-
-    >>> first_sentence("An error occurred while calling o1.x.\\n: a.B: [C.D] No such thing. SQLSTATE: 42P01\\n\\tat")
-    'No such thing.'
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = next((line for line in lines if re.search(r"\[[A-Z_.]+\] ", line)), lines[0] if lines else "no reason given")
-    return re.sub(r"^.*?\[[A-Z_.]+\] |\s*SQLSTATE: .*$", "", said)
 
 
 def spark_path(path: Path) -> str:

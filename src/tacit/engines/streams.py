@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from tacit.errors import EngineError, MissingExtra
@@ -28,6 +29,11 @@ class Stream(ABC):
     schema: Any  # pyarrow.Schema, once it has begun
     writes_csv = False  # whether `csv` can be read instead of the batches, once it has begun
 
+    def __init__(self, sql: str) -> None:
+        arrow()
+        self._sql = sql
+        self._stopped = False
+
     @abstractmethod
     def begin(self) -> None:
         """Have the engine start on it; an EngineError where it cannot, Stopped after `stop`."""
@@ -40,16 +46,38 @@ class Stream(ABC):
         """Lines of CSV without a header as the engine itself writes them, with their number; one part ends after `most` rows."""
         raise NotImplementedError
 
-    @abstractmethod
     def stop(self) -> None:
         """Have the engine give up at once; safe at any time, also before it began and after it ended.
 
         Where the engine is between two steps it may not hear it: to be called again until the reading has ended.
         """
+        self._stopped = True
+        self._interrupt()
 
     @abstractmethod
     def close(self) -> None:
         """End the query, also in the middle of its answer."""
+
+    @abstractmethod
+    def _interrupt(self) -> None:
+        """Tell the engine to give up what it does for this query."""
+
+    @abstractmethod
+    def _explaining(self) -> AbstractContextManager[None]:
+        """The engine's errors as ours."""
+
+    @contextmanager
+    def _until_stopped(self) -> Iterator[None]:
+        """The engine's errors as ours; after `stop`, whatever went wrong is that."""
+        try:
+            if self._stopped:
+                raise Stopped
+            with self._explaining():
+                yield
+        except EngineError:
+            if self._stopped:
+                raise Stopped from None
+            raise
 
 
 def arrow() -> Any:

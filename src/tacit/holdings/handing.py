@@ -193,7 +193,8 @@ def _written(shown: Shown, place: Path, key: Key, *, shuffle: bool) -> Handed:
 
 def _sort(place: Path) -> None:
     """Rows in an order of their own: that of the table would tell whose they are."""
-    from tacit.engines.duckdb import DuckDB, quoted
+    from tacit.engines.duckdb import DuckDB
+    from tacit.engines.duckdb_words import quoted
 
     sorted_ = place.with_name(f"{place.name}.sorted")
     with DuckDB(folder=place.parent) as engine:

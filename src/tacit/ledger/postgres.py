@@ -142,7 +142,7 @@ class PostgresStore(Store):
         raise AssertionError("unreachable")
 
     def _refused(self, error: Any) -> TacitError:
-        from tacit.engines.postgres import refused
+        from tacit.engines.postgres_session import refused
 
         if error.sqlstate == "55P03":
             return EngineError(f"another process has been writing to the ledger for more than {WAIT_SECONDS} seconds; nothing was recorded.", hint="Try again when it is done.")
@@ -171,7 +171,7 @@ def _psycopg() -> Any:
 
 def _connect(url: str) -> Any:
     psycopg = _psycopg()
-    from tacit.engines.postgres import connection_settings, not_connected
+    from tacit.engines.postgres_session import connection_settings, not_connected
 
     try:
         settings = connection_settings(url)

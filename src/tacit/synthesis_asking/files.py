@@ -13,7 +13,8 @@ import numpy as np
 
 from tacit.engines import shapes
 from tacit.engines.attach import PARQUET
-from tacit.engines.duckdb import DuckDB, csv_error
+from tacit.engines.duckdb import DuckDB
+from tacit.engines.duckdb_words import csv_as_text, csv_error
 from tacit.errors import DataError, EngineError, Mark, did_you_mean
 from tacit.files import cannot_read, csv_shape
 from tacit.model.numbers import exact
@@ -54,11 +55,7 @@ class PublicFiles:
     def _read_csv(self, name: str, path: Path, table: str) -> tuple[str, ...]:
         """As texts, without asking what they look like: of millions of lines that would take longer than reading them."""
         shape = csv_shape(path, name)
-        types = ", ".join(f"{string(column)}: 'VARCHAR'" for column in shape.header)
-        source = (
-            f"read_csv({string(str(path))}, auto_detect=false, header=true, columns={{{types}}}, delim={string(shape.separator)}, "
-            "quote='\"', escape='\"', nullstr='', strict_mode=true)"
-        )
+        source = csv_as_text(path, shape.header, shape.separator)
         try:
             self.run(f"CREATE TABLE {table} AS SELECT * FROM {source} WHERE {some_value(shape.header)}")
         except EngineError as error:

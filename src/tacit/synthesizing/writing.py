@@ -58,7 +58,8 @@ def publish(folder: Folder, batches: Sequence[Batch], shape: Shape, engine: Engi
                 for name in (ROWS, GROUPS, VALUES):
                     engine.drop_map(name)
             return rows
-        from tacit.engines.duckdb import DuckDB, quoted
+        from tacit.engines.duckdb import DuckDB
+        from tacit.engines.duckdb_words import quoted
 
         with DuckDB() as writer:
             writer.connection.execute(f"SET temp_directory = {quoted(folder.path / 'spill')}; SET memory_limit = '{MEMORY}'")
@@ -135,7 +136,7 @@ def gather(writer: DuckDB, store: Store, batches: Sequence[Batch], job: Job) -> 
             rows += part.rows
             job.step("putting the parts together", 0.92 + 0.05 * number / len(batches))
     except duckdb.Error as error:
-        from tacit.engines.duckdb import not_written
+        from tacit.engines.duckdb_words import not_written
 
         raise not_written(error, store.output) from None
     return rows

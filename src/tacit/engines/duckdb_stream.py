@@ -1,0 +1,53 @@
+"""The answer to a query of DuckDB as a stream, read while it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from tacit.engines.duckdb_words import first_line
+from tacit.engines.streams import BATCH_ROWS, Stream
+from tacit.errors import EngineError
+
+
+class DuckDBStream(Stream):
+    """A query of DuckDB, as a relation: what `execute` gives would be made as a whole first."""
+
+    def __init__(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(sql)
+        self._cursor = cursor
+        self._reader: Any = ()
+
+    def begin(self) -> None:
+        """Have DuckDB plan the query and start on it."""
+        with self._until_stopped():
+            statements = self._cursor.extract_statements(self._sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise EngineError("this is not one query.")
+            relation = self._cursor.sql(self._sql)
+            read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
+            self._reader = read(BATCH_ROWS)
+            self.schema = self._reader.schema
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._until_stopped():
+            yield from self._reader
+
+    def close(self) -> None:
+        """End the query and the cursor."""
+        self._interrupt()
+        self._cursor.close()
+
+    def _interrupt(self) -> None:
+        self._cursor.interrupt()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """DuckDB's errors as ours; they come through Arrow once the first rows are there."""
+        try:
+            yield
+        except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
+            raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None
