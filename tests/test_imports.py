@@ -29,7 +29,7 @@ TIERS: tuple[frozenset[str], ...] = (
     frozenset({"repairs", "utility", "ledger"}),
     frozenset(
         {
-            "plan", "attacks", "anonymization", "restoration", "source", "readings", "view_data", "view_questions", "declared_distances", "explained_worlds", "overlap_asking", "synthesis_asking", "synthesizing", "assess", "given", "api", "starter", "demo", "report", "server", "web", "holdings", "client", "cli",
+            "plan", "attacks", "anonymization", "restoration", "source", "readings", "declared_distances", "explained_worlds", "overlap_asking", "view_asking", "synthesis_asking", "synthesizing", "assess", "given", "api", "starter", "demo", "report", "server", "web", "holdings", "client", "cli",
             "__init__", "__main__",
         }
     ),

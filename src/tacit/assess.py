@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tacit.synthesis_asking.questions import SyntheticQuestions
     from tacit.tables.microdata import MicrodataQuestion
     from tacit.tables.portrait import Portrait
-    from tacit.view_questions import ViewQuestions
+    from tacit.view_asking.questions import ViewQuestions
 
 GAMMA = "gamma-privacy"
 EXIT_STATUS = {"breached": 1, "undecided": 3}
@@ -248,7 +248,7 @@ class Desk:
     @cached_property
     def views(self) -> ViewQuestions:
         """The plan's questions about view safety."""
-        from tacit.view_questions import ViewQuestions
+        from tacit.view_asking.questions import ViewQuestions
 
         return ViewQuestions(self.plan, self.readings, lambda: self.engine)
 

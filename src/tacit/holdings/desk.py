@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tacit.readings import Readings
     from tacit.source import Source
     from tacit.synthesis_asking.questions import SyntheticQuestions
-    from tacit.view_questions import ViewQuestions
+    from tacit.view_asking.questions import ViewQuestions
 
 
 class Desk(Protocol):

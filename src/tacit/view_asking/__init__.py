@@ -1,0 +1,1 @@
+"""From a plan's check to a question of view safety."""
