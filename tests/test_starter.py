@@ -555,6 +555,12 @@ def plan_text_of(columns: list[Facts]) -> str:
     return plan_text(Look(".", "t", "t.csv", columns[0].rows, tuple(columns)), guess(columns))
 
 
+@pytest.mark.parametrize("kind, name, person", [("integer", "patient", "patient"), ("text", "patient", "stay_no"), ("integer", "doctor", "stay_no")])
+def test_a_column_of_numbers_that_is_called_as_people_are_tells_them_apart(kind: str, name: str, person: str) -> None:
+    found = person_of(guess([Facts("stay_no", "integer", 90, 90, 90), Facts(name, kind, 90, 90, 30)]))  # type: ignore[arg-type]
+    assert found is not None and found.name == person
+
+
 def test_doctors_are_not_the_people_of_a_table() -> None:
     guesses = guess([Facts("doctor_id", "integer", 90, 90, 7), Facts("age", "integer", 90, 90, 40)])
     assert guesses[0].role == "identifier" and person_of(guesses) is None

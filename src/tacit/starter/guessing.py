@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.starter.looking import Facts
-from tacit.starter.words import Family, Meaning, Role, meaning_of
+from tacit.starter.words import (
+    NUMBER,
+    PERSON,
+    WHO,
+    Family,
+    Meaning,
+    Role,
+    meaning_of,
+    words_of,
+)
 
 MOST_CODES = 20  # different numbers up to which they may be codes for categories
 SHARED_BY = 5  # rows that a category of text has on average, at least
@@ -46,6 +55,8 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
 def guess_alone(facts: Facts) -> Guess:
     """What a column's own name and counts say."""
     meaning = meaning_of(facts.name)
+    if meaning is WHO and facts.kind == "integer" and PERSON & set(words_of(facts.name)):  # stays(patient): 1007, 1007, 1012
+        meaning = NUMBER
     if not facts.name.strip():
         return Guess(facts, None, "it has no name by which a plan could call it")
     if facts.rows and not facts.values and (meaning is None or meaning.role != "identifier"):
