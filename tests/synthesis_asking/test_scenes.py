@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from services import ENGINES, open_kind
+from tacit.definitions.differential_privacy import DifferentialPrivacy
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
 from tacit.errors import DataError
@@ -355,6 +356,16 @@ def test_a_question_has_sorts_of_groups_and_what_it_relies_on(tmp_path: Path) ->
     assert (one.groups, one.people, one.labels, str(one.terms.epsilon)) == (3, 7, ("a", "b"), "ln(5)")
     assert {a.id: a.checked for a in one.assumptions} == {"public-group-sizes": "cannot", "one-row-per-person": "yes", "public-domain": "no"}
     assert any("no domain is given" in text for text in one.warnings) and any("far below 1/7" in text for text in one.warnings)
+
+
+def test_a_breach_is_told_with_cells_that_the_group_has(tmp_path: Path) -> None:
+    (tmp_path / "homes.csv").write_text("home,lat,lon\n" + "".join(f"{name}{one},{lat},{one / 100}\n" for name, lat in (("north", 60), ("south", 40)) for one in range(4)))
+    (tmp_path / "places.csv").write_text("place,lat,lon\nmill,60,0\nyard,40,0\n")
+    near = release(domain=PublicDomain("homes.csv", groups="places.csv", within=Fraction(30)), count="n", epsilon="3", delta=Fraction("1e-4"))
+    asking = SyntheticQuestions(plan_of(tmp_path, jobs([("mill", "north0", 500), ("yard", "south0", 4)], "n"), near), DuckDB(folder=tmp_path))
+    assert [(one.example, one.labels) for one in asking.planned("s").sorts] == [("mill", ("north0", "north1", "north2")), ("yard", ("south0", "south1", "south2"))]
+    verdict = DifferentialPrivacy(epsilon="0.5", delta="0.2").check(asking.question(Check("differential-privacy", releases=("s",))))
+    assert verdict.witness is not None and (verdict.witness.facts["group_size"], verdict.witness.facts["known"]) == (4, {"south2": 3})
 
 
 def test_what_is_dropped_and_what_promises_nothing_is_said(tmp_path: Path) -> None:

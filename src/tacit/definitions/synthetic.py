@@ -9,18 +9,19 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from tacit.definitions import told_apart
 from tacit.definitions.base import NO_OTHER_RELEASE, Definition
+from tacit.definitions.told_apart import Case
 from tacit.definitions.words import listed, people, plural, spoken
 from tacit.errors import InputError, ParameterError
 from tacit.model.numbers import exact, plain
-from tacit.model.verdict import Assumption, Certificate, Reason, Verdict, Witness
+from tacit.model.verdict import Assumption, Certificate, Reason, Verdict
 from tacit.synthesis import spending
 from tacit.synthesis.enclosed import SLACK
 from tacit.synthesis.losses import Epsilon
-from tacit.synthesis.question import Planned, Sort, SyntheticQuestion
+from tacit.synthesis.question import Sort, SyntheticQuestion
 from tacit.synthesis.spending import Spending, Spent, spending_of
-from tacit.synthesis.terms import CannotPromise, Guarantee, Noise
-from tacit.tables.hierarchy import value_text
+from tacit.synthesis.terms import CannotPromise, Guarantee
 
 DIGITS = 6  # of a delta that is told
 RANDOM = Assumption("random-numbers", "the operating system's random numbers cannot be predicted", "cannot")
@@ -104,14 +105,13 @@ class SyntheticDefinition(Definition):
 
     def _alone(self, release: Spending, base: Verdict, epsilon: Epsilon, delta: Fraction) -> Verdict:
         spent = release.delta(epsilon, delta, self.guarantee)
-        noise = next(noise for sort, noise in release.noises if sort is spent.worst)
         measured = {"delta": told(spent.delta.high), **self._noise(release)}
         certain = spending.exact(release.planned.sorts, release.planned.terms, self.guarantee)
         verdict = replace(base, measured=measured, certainty="exact" if certain else "conservative")
         if Fraction(spent.delta.high) <= delta:
             return self._holds(release, verdict, epsilon, delta, spent)
         if Fraction(spent.delta.low) > delta:
-            return self._breached(release, verdict, epsilon, delta, spent, noise)
+            return self._breached(release, verdict, epsilon, delta, spent)
         low, high = told(spent.delta.low), told(spent.delta.high)
         text = f"delta is between {low} and {high} at an epsilon of {epsilon}, and {plain_delta(delta)} is asked"
         return replace(verdict, status="undecided", because=text, evidence=Reason("between-bounds", text))
@@ -137,8 +137,8 @@ class SyntheticDefinition(Definition):
         measured = {"epsilon": text_of(least) if least <= float(epsilon) else str(epsilon), **verdict.measured}
         return replace(verdict, because=because, measured=measured, evidence=Certificate("curve", facts))
 
-    def _breached(self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent, noise: Noise) -> Verdict:
-        witness, text = story(release.planned, spent.worst, noise, epsilon)
+    def _breached(self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent) -> Verdict:
+        witness, text = self._case(release, epsilon, delta, spent.surest).told(spent.surest.people, epsilon)
         least = release.epsilon(delta, self.guarantee, release.planned.terms.epsilon)
         because = (
             f"at an epsilon of {epsilon} delta is at least {told(spent.delta.low, up=False)}, and {plain_delta(delta)} is allowed; "
@@ -146,6 +146,16 @@ class SyntheticDefinition(Definition):
         )
         measured = {"epsilon": text_of(least), **verdict.measured} if math.isfinite(least) else verdict.measured
         return replace(verdict, status="breached", because=f"{because}. {text}", measured=measured, evidence=witness)
+
+    def _case(self, release: Spending, epsilon: Epsilon, delta: Fraction, sort: Sort) -> Case:
+        """What tells two tables of such a group apart."""
+        noise = next(noise for one, noise in release.noises if one is sort)
+        if noise.alpha is None:
+            return told_apart.counted(release.planned, sort, noise, delta)
+        accept, missing = release.planned.terms.accept, 0.0
+        if accept is not None:
+            missing = release.promise(sort, release.group_terms(delta, self.guarantee)).unrepresentative(noise.alpha, accept)
+        return told_apart.drawn(release.planned, sort, noise, epsilon, 1 - Fraction(missing))
 
     # -- several releases ------------------------------------------------------------------------------
 
@@ -239,51 +249,3 @@ def plain_delta(delta: Fraction) -> str:
 def text_of(epsilon: float) -> str:
     """An epsilon as text."""
     return f"{epsilon:.4f}".rstrip("0").rstrip(".")
-
-
-def story(release: Planned, sort: Sort, noise: Noise, epsilon: Epsilon) -> tuple[Witness, str]:
-    """Two neighbouring tables, and an output that is much likelier from the first; also in words."""
-    here, there, elsewhere = labels(release)
-    others = sort.people - 1
-    only_two = sort.cells.number == 2
-    elsewhere = there if only_two else elsewhere
-    known = {elsewhere: others} if others else {}
-    if noise.alpha is None:
-        count, ratio = noise.threshold or 1, None
-        output = {here: count}
-        times = "cannot come from the other"
-    else:
-        keep = sort.cells.least_keep
-        prior = noise.alpha * min(kind.weight for kind in sort.cells.kinds if kind.keep == keep)
-        count = min(sort.people, max(1, math.floor((epsilon.ratio[1] * keep - 1) * prior) + 1))
-        ratio = (1 + count / prior) / keep
-        if only_two and others:  # the known people are in the other cell, and so are the others drawn
-            count, beside = sort.people, others + noise.alpha * max(sort.cells.least)
-            ratio = (1 + count / prior) / keep / (1 + (sort.people - count) / beside)
-        output = {here: count, **({elsewhere: sort.people - count} if sort.people > count else {})}
-        times = f"is {rounded_down(ratio)} times as likely from the first ({math.exp(float(epsilon)):.4g} allowed)"
-    text = (
-        f"Where {people(others) + ' are known to be in ' + elsewhere + ' and ' if others else ''}one person is in {here} or in {there}, "
-        f"an output with {count:,} in {here} and none in {there} {times}"
-    )
-    facts = {
-        "group_size": sort.people, "known": known, "first_table": {**known, here: 1}, "second_table": {**known, there: known.get(there, 0) + 1},
-        "output": output, **({"ratio": ratio, "ratio_decimal": float(ratio)} if ratio is not None else {}), "allowed_ratio": f"{math.exp(float(epsilon)):.6g}",
-    }  # fmt: skip
-    return Witness("output", facts), text
-
-
-def rounded_down(ratio: Fraction) -> str:
-    """How many times, not more than it is.
-
-    >>> rounded_down(Fraction(28937, 10000)), rounded_down(Fraction(12345, 2))
-    ('2.89', '6,172')
-    """
-    return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(ratio * 100) / 100:g}"
-
-
-def labels(release: Planned) -> tuple[str, str, str]:
-    """Three cells to tell a story with."""
-    found = [value_text(one) for one in release.labels[:3]]
-    first, second, third = (*found, *["one cell", "another cell", "a third cell"][len(found) :])
-    return first, second, third

@@ -14,19 +14,23 @@ from tacit.synthesis.terms import Terms
 
 @dataclass(frozen=True)
 class Sort:
-    """Groups that are alike: so many groups with as many people and the same cells; `example` is one of them."""
+    """Groups that are alike: so many groups with as many people and the same cells; `example` is one of them.
+
+    `labels` are up to three of its values, to tell a story with, where groups have cells of their own.
+    """
 
     people: int
     cells: Cells
     groups: int = 1
     example: Any = None
+    labels: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
 class Planned:
     """A synthetic release as far as its promise depends on it.
 
-    `group` and `value` are the columns; `labels` are up to three public values, to tell a story with.
+    `group` and `value` are the columns; `labels` are up to three public values that all groups have, to tell a story with.
     """
 
     name: str

@@ -24,10 +24,11 @@ MOST_EPSILON = 300.0  # beyond it nothing is promised
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Delta of a whole release, and the groups that decide it."""
+    """Delta of a whole release; the groups that may spend the most, and those that surely spend the most."""
 
     delta: Bounds
     worst: Sort
+    surest: Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,13 @@ class Spending:
         """
         low = high = 0.0
         untold, worst, most = 0.0, self.noises[0][0], -1.0
+        surest, proved = worst, -1.0
         for sort, noise in self.noises:
             found = self.of_group(sort, noise, epsilon, delta, guarantee, least=least)
             if found.high > most:
                 worst, most = sort, found.high
+            if found.low > proved:
+                surest, proved = sort, found.low
             if guarantee == "dp":
                 low, high = max(low, found.low), max(high, found.high)
             else:
@@ -74,7 +78,7 @@ class Spending:
                 untold += sort.groups * math.log1p(-min(found.low, 1 - 1e-15))
         if guarantee == "pdp":
             low = -math.expm1(untold) * (1 - SLACK)
-        return Spent(Bounds(low, min(1.0, high)), worst)
+        return Spent(Bounds(low, min(1.0, high)), worst, surest)
 
     def of_group(self, sort: Sort, noise: Noise, epsilon: Epsilon, delta: Fraction, guarantee: Guarantee, *, least: bool = True) -> Bounds:
         """What one group spends."""

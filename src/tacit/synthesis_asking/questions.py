@@ -61,7 +61,7 @@ class SyntheticQuestions:
         if name not in self._planned:
             scene = self.scene(name)
             release = scene.release
-            labels = tuple(scene.values[place] for place in weakest(scene))
+            labels = weakest(scene, next(iter(scene.sizes))) if scene.sizes and scene.public.is_shared else ()
             self._planned[name] = Planned(
                 name, release.table, release.group, release.value, scene.terms, sorts(scene, self.job), labels,
                 tuple(assumptions(scene)), tuple(warnings(scene)), scene.outside.people,
@@ -109,14 +109,12 @@ class SyntheticQuestions:
         raise PlanError(words, hint="Ask about them in checks of their own.", mark=self.plan.mark(*check.path, "releases"))
 
 
-def weakest(scene: Scene) -> list[int]:
-    """The places of a few values that noise covers least, in the largest group: the ones to tell a story with."""
-    if not scene.sizes:
-        return list(range(min(SHOWN, len(scene.values))))
-    domain = scene.domain(max(scene.sizes, key=lambda group: scene.sizes[group]))
+def weakest(scene: Scene, group: Any) -> tuple[Any, ...]:
+    """A few values of a group that noise covers least: the ones to tell a story with."""
+    domain = scene.domain(group)
     places = np.arange(domain.size) if domain.places is None else domain.places
     weights, keeps = (np.zeros(domain.size, np.int64) if one is None else one for one in (domain.weights, domain.keeps))
-    return [int(places[at]) for at in np.lexsort((np.arange(domain.size), weights, keeps))[:SHOWN]]
+    return tuple(scene.values[int(places[at])] for at in np.lexsort((np.arange(domain.size), weights, keeps))[:SHOWN])
 
 
 def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
@@ -127,7 +125,11 @@ def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
             job.step(f"looking at the groups of {scene.release.name}", done / len(scene.sizes))
         found.setdefault((people, scene.domain(group).cells), []).append(group)
     ordered = sorted(found.items(), key=lambda one: -one[0][0])
-    return tuple(Sort(people, cells, len(groups), value_text(groups[0])) for (people, cells), groups in ordered)
+    shared = scene.public.is_shared
+    return tuple(
+        Sort(people, cells, len(groups), value_text(groups[0]), () if shared else weakest(scene, groups[0]))
+        for (people, cells), groups in ordered
+    )
 
 
 def assumptions(scene: Scene) -> Iterator[Assumption]:
