@@ -44,29 +44,17 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
     read = read_keys(plain_values(document, faults), faults)
     keys = read.keys
 
-    tables = _section(
-        "table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()}
-    )
+    tables = _section("table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()})
     secrets = _read_secrets(read, folder, faults)
     releases = _read_releases(read, tables, folder, faults)
     checks = tuple(_read_checks(keys, faults))
-    references = References(tables, secrets, releases, faults)
-    for check in checks:
-        references.check(check)
-    references.published(keys.published, "published")
-    references.dictionary(keys.dictionary, "dictionary")
-    references.foreign_keys()
-    references.roles(keys.roles)
+    _check_references(References(tables, secrets, releases, faults), keys, checks)
     check_names(checks, faults)
     _check_password(keys.source, "source", faults)
     _check_password(keys.ledger, "ledger", faults)
     _check_thresholds(checks, faults)
     if need_checks and not keys.checks and read.is_whole("checks"):
-        name = next(iter(releases.entries), "april")
-        asks = "differential-privacy: {release: %s}" if isinstance(releases.entries.get(name), Synthetic) else "k-anonymity: {release: %s, k: 4}"
-        hint = f"Add e.g. checks: [{asks % name}]"
-        mark = document.mark("checks") if document.has("checks") else Mark(document.file)
-        faults.take(PlanError("the plan asks nothing.", hint=hint, mark=mark))
+        faults.take(_asks_nothing(document, releases))
     faults.raise_all()
 
     spellings = Spellings()
@@ -83,9 +71,7 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         dictionary=keys.dictionary,
         checks=tuple(replace(one, collude=tuple(map(spellings.each, one.collude))) for one in checks),
         fresh=keys.fresh,
-        roles={
-            name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
-        },
+        roles={name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()},
         ledger=keys.ledger,
     )
 
@@ -150,6 +136,24 @@ def _read_checks(keys: PlanKeys, faults: Faults) -> Iterable[Check]:
         check = read_check(entry, at, faults)
         if check is not None:
             yield check
+
+
+def _check_references(references: References, keys: PlanKeys, checks: Iterable[Check]) -> None:
+    """Every name that is used stands for something."""
+    for check in checks:
+        references.check(check)
+    references.published(keys.published, "published")
+    references.dictionary(keys.dictionary, "dictionary")
+    references.foreign_keys()
+    references.roles(keys.roles)
+
+
+def _asks_nothing(document: Document, releases: Section[Release]) -> PlanError:
+    """A plan without checks, with one that it could have."""
+    name = next(iter(releases.entries), "april")
+    asks = "differential-privacy: {release: %s}" if isinstance(releases.entries.get(name), Synthetic) else "k-anonymity: {release: %s, k: 4}"
+    mark = document.mark("checks") if document.has("checks") else Mark(document.file)
+    return PlanError("the plan asks nothing.", hint=f"Add e.g. checks: [{asks % name}]", mark=mark)
 
 
 def _check_password(url: str, key: str, faults: Faults) -> None:

@@ -104,36 +104,27 @@ def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:
     leading = [key for key in given if key in SHAPES]
     if len(leading) != 1:
         says = "nothing of what it is" if not leading else f"both {either(leading, 'and')}"
-        faults.add(
-            f"release {name!r} says {says}.", "releases", name, hint=f"Write {EXAMPLES}.", key=True
-        )
+        faults.add(f"release {name!r} says {says}.", "releases", name, hint=f"Write {EXAMPLES}.", key=True)
         return None
     shape = leading[0]
-    beside = [key for key in given if key != shape]
+    _check_beside(name, shape, [key for key in given if key != shape], faults)
+    return shape
+
+
+def _check_beside(name: str, shape: str, beside: list[str], faults: Faults) -> None:
+    """The keys beside the one that says what a release is go with it, and with each other."""
     strange = [key for key in beside if key not in SHAPES[shape]]
     for key in strange:
-        goes = (
-            either([f"{other!r}" for other in SHAPES[shape]]) if SHAPES[shape] else "nothing else"
-        )
+        goes = either([f"{other!r}" for other in SHAPES[shape]]) if SHAPES[shape] else "nothing else"
         hint = f"Beside {shape!r} goes {goes}; remove this, or make it another release."
-        faults.add(
-            f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True
-        )
+        faults.add(f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True)
     # Levels and how to find better ones may stand side by side; a file or a mechanism stands alone.
     alone = [key for key in beside if key in ("file", "synthetic")]
     if alone and len(beside) > 1 and not strange:
         other = next(key for key in beside if key != alone[0])
-        beside = [key for key in beside if key in (alone[0], other)]
-        hint = f"Keep one of {either(beside, 'and')}."
-        faults.add(
-            f"{beside[1]!r} does not go with {beside[0]!r}.",
-            "releases",
-            name,
-            beside[1],
-            hint=hint,
-            key=True,
-        )
-    return shape
+        first, second = (key for key in beside if key in (alone[0], other))
+        hint = f"Keep one of {first} and {second}."
+        faults.add(f"{second!r} does not go with {first!r}.", "releases", name, second, hint=hint, key=True)
 
 
 def _check_levels(
