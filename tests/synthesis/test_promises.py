@@ -8,8 +8,10 @@ from fractions import Fraction
 import pytest
 
 pytest.importorskip("flint")
+pytest.importorskip("dp_accounting")
 
 from oracles import synthetic as oracle
+from tacit.synthesis.accounting import again, together
 from tacit.synthesis.cells import Cells, Kind
 from tacit.synthesis.losses import Epsilon
 from tacit.synthesis.noise import Chooser, Promise, least_alpha
@@ -118,6 +120,14 @@ def test_a_delta_of_nothing_is_theorem_4_1() -> None:
         assert exact <= alpha <= exact * F(10001, 10000) + F(1, 10**6)
         one.alpha = alpha
         assert (oracle.epsilon_pure(one.laws() or {}) or 0) <= one.ratio
+
+
+@pytest.mark.parametrize("delta", ["1e-400", "1e-320", "1e-300", "0.999999"])
+def test_a_delta_next_to_nothing_or_everything_is_kept(delta: str) -> None:
+    terms = Terms(Epsilon.read(1), F(delta))
+    alpha = Chooser(terms).noise(3, Cells.alike(4)).alpha or F(0)
+    assert Fraction(Promise(terms, 3, 3, Cells.alike(4)).spent(alpha, terms.epsilon.ratio[0]).high) <= F(delta)
+    assert again(1.0, F(delta), 12)[0] <= 12 and together([(1.0, float(F(delta)))] * 3, 2.0) <= 1
 
 
 def test_the_least_noise_is_least() -> None:

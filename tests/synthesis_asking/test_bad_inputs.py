@@ -48,6 +48,7 @@ FILES: dict[str, tuple[str, dict[str, str], str]] = {
         "tacit.yaml:8:14: home of 2 people in table jobs is not in d.csv: 'a'. Add the values to the domain, or write outside: drop"),
     "values that are not listed, counted": ("count: n;domain: d.csv", {"d.csv": "home\nc\n"}, "home of 6 people in table jobs is not in d.csv: 'a' and 1 more."),
     "nobody inside": ("domain: d.csv;outside: drop", {"d.csv": "home\nc\n"}, "nobody in table jobs is inside the domain of s."),
+    "nobody at all": ("count: n", {"jobs.csv": "place,home,n\nmill,a,0\n"}, "tacit.yaml:11:14: n is 0 in every row of table jobs: there is nobody."),
     "a prior without a value": ("domain: d.csv;prior: p.csv", {"d.csv": D, "p.csv": "home,weight\na,1\nb,2\nmill,1\n"}, "p.csv: p.csv has no line for 'yard'. It needs a line for each value."),
     "a prior with another value": ("domain: d.csv;prior: p.csv", {"d.csv": "home\na\nb\n", "p.csv": "home,weight\na,1\nx,2\nb,1\n"}, "p.csv:3: 'x' is no value of s. Remove the line, or add it to the domain."),
     "a prior twice": ("domain: d.csv;prior: p.csv", {"d.csv": "home\na\nb\n", "p.csv": "home,weight\na,1\nb,2\na,1\n"}, "p.csv:4: 'a' stands twice in p.csv."),

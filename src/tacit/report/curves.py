@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -91,16 +92,20 @@ def delta_text(delta: Fraction | float) -> str:
 
     >>> delta_text(Fraction("1e-5")), delta_text(Fraction(0)), delta_text(2.3456e-9), delta_text(Fraction(1, 3)), delta_text(1e-5)
     ('0.00001', '0', '2.35e-9', '0.334', '0.00001')
+    >>> delta_text(Fraction("2e-400")), delta_text(9.9999e-9)
+    ('2e-400', '1e-8')
     """
     if not delta:
         return "0"
     if isinstance(delta, Fraction) and "/" not in plain(delta):
         return plain(delta)
-    power = math.floor(math.log10(delta))
-    first = math.ceil(float(delta) / 10.0**power * 100 - 1e-9) / 100
+    exact = Fraction(delta)
+    number = Decimal(exact.numerator) / Decimal(exact.denominator)  # a float may be too coarse for it
+    power = number.adjusted()
+    first = math.ceil(float(number.scaleb(-power)) * 100 - 1e-9) / 100
     if power >= -6:
         return f"{first * 10.0**power:.{2 - power}f}".rstrip("0").rstrip(".")
-    return f"{first:g}e{power}"
+    return f"{first:g}e{power}" if first < 10 else f"1e{power + 1}"
 
 
 def share(value: Fraction | float) -> str:
@@ -124,9 +129,9 @@ def curve_spec(drawn: Sequence[Point], epsilon: float, delta: float) -> dict[str
     x = axis("epsilon", across, "ε →  δ upwards", ".6~g")
     y = axis("delta", ends, "", "~e", log=True)
     rows = [{"epsilon": at, "delta": most} for at, most in drawn]
-    promised = [{"epsilon": epsilon, "delta": delta or ends[0], "label": f"promised: δ = {delta_text(delta)}", "below": f"at ε = {epsilon:.4g}"}]
-    # Above the line, which falls to the right; below it where there is no room.
-    free = epsilon < across[0] + 0.58 * (across[1] - across[0])
+    promised = [{"epsilon": epsilon, "delta": delta or ends[0], "label": f"δ = {delta_text(delta)}", "below": f"promised at ε = {epsilon:.4g}"}]
+    # Above the line, which falls to the right; below it where there is no room: the longest words take nearly half of the width.
+    free = epsilon < across[0] + 0.53 * (across[1] - across[0])
     side, away = ("left", 12) if free else ("right", -12)
     up = -32 if free or not delta else 14  # a delta of 0 stands on the axis
     labels = []

@@ -19,7 +19,7 @@ def together(parts: Sequence[tuple[float, float]], epsilon: float) -> float:
     >>> together([(0.1, 1e-7)] * 20, 1.8) < 1e-5
     True
     """
-    if max(one for one, _ in parts) > LONGEST or epsilon > 4 * LONGEST:
+    if max(one for one, _ in parts) > LONGEST or epsilon > 4 * LONGEST or math.fsum(delta for _, delta in parts) >= 1:
         return 1.0
     return min(1.0, float(composed(parts).get_delta_for_epsilon(epsilon)) * (1 + 1e-9))  # its floats are rounded either way
 
@@ -36,14 +36,16 @@ def composed(parts: Sequence[tuple[float, float]]) -> Any:
 
 
 def again(epsilon: float, delta: Fraction, times: int) -> tuple[float, float]:
-    """Epsilon and delta of releasing as much again and again, so many times in all; delta is the sum.
+    """Epsilon and delta of releasing as much again and again, so many times in all; delta is the sum, which is a chance.
 
     >>> epsilon, delta = again(1.0, Fraction(1, 10**6), 3)
     >>> epsilon <= 3.0, delta
     (True, 3e-06)
+    >>> again(1.0, Fraction(9, 10), 12)
+    (12.0, 1.0)
     """
-    total = float(delta * times)
-    if times == 1 or epsilon > LONGEST or not total:
+    total = min(1.0, float(delta * times))
+    if times == 1 or epsilon > LONGEST or not 0 < total < 1:
         return epsilon * times, total
     found = float(composed([(epsilon, float(delta))] * times).get_epsilon_for_delta(total))
     return min(epsilon * times, math.ceil(found * 1e4) / 1e4 if math.isfinite(found) else math.inf), total

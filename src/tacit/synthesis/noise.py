@@ -262,11 +262,11 @@ def most_alpha(promise: Promise, ratio: Fraction) -> Fraction:
 
 def cannot(promise: Promise) -> CannotPromise:
     """That no amount of noise is enough, and what would help."""
-    less = "the chances under shrink, or leave shrink out" if promise.cells.shrinks else "delta"
-    if promise.terms.accept is not None:
-        less = f"accept, {less}"
+    raised = ["epsilon", *(["accept"] if promise.terms.accept is not None else []), "the chances under shrink" if promise.cells.shrinks else "delta"]
+    more = ", or leave shrink out" if promise.cells.shrinks else ""
     return CannotPromise(
-        f"no amount of noise is known to keep these terms with these options in a group of {promise.people:,}.", f"Raise epsilon, {less}."
+        f"no amount of noise is known to keep these terms with these options in a group of {promise.people:,}.",
+        f"Raise {', '.join(raised[:-1])} or {raised[-1]}{more}.",
     )
 
 
@@ -302,7 +302,7 @@ def narrowed(
     """The least noise where delta falls smoothly: a bracket that a straight line through the logarithms makes narrow."""
     def miss(alpha: float) -> float:
         found = promise.spent(Fraction(alpha), ratio, least=False).high
-        return math.log(found / target) if found else -700.0
+        return math.log(found) - math.log(target) if found else -700.0
 
     if near is not None and (root := followed(miss, float(near))) and passes(best := rounded(Fraction(root * (1 + 1e-7)))):
         return best

@@ -159,6 +159,10 @@ def scene_of(release: Synthetic, plan: Plan, engine: Engine, job: Job) -> Scene:
     if release.outside == "error":
         check_listed(people, public, place_of, plan)
     sizes, outside = count_inside(people, public, place_of, plan, job)
+    if not sizes and not outside.people:
+        raise DataError(
+            f"{release.count} is 0 in every row of table {release.table}: there is nobody.", hint="There is nothing to release.", mark=at(plan, release, "count")
+        )
     if not sizes:
         raise DataError(
             f"nobody in table {release.table} is inside the domain of {release.name}.", hint="Look whether the domain is that of the table's column.",
