@@ -16,7 +16,7 @@ import tacit
 from tacit.cli import cli
 from tacit.definitions.registry import DEFINITIONS
 from tacit.model.schema import ColumnType, DateUnit
-from tacit.plan.checks import CHECKS
+from tacit.plan.catalog import CHECKS
 from tacit.plan.hierarchies import READERS
 from tacit.plan.keys import PlanKeys, ReleaseKeys, RoleKeys, SyntheticKeys, TableKeys
 

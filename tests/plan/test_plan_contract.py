@@ -17,7 +17,7 @@ from tacit.model.schema import (
     MaskHierarchy,
     RangeHierarchy,
 )
-from tacit.plan.checks import CHECKS
+from tacit.plan.catalog import CHECKS
 from tacit.plan.load import load_plan, not_built
 from tacit.plan.plan import Plan, Role
 

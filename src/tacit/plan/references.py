@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tacit.errors import did_you_mean
 from tacit.model.release import Microdata, Release
 from tacit.model.schema import Table
-from tacit.plan.checks import CALLED, CHECKS, called
+from tacit.plan.catalog import CALLED, CHECKS, called
 from tacit.plan.document import Faults, KeyPath
 from tacit.plan.keys import RoleKeys
 from tacit.plan.plan import Check
