@@ -16,7 +16,7 @@ from sqlglot import exp, parse_one
 
 from conformance.odd_tables import EMPTY, PEOPLE, TABLES, TRICKY, WORDS, many
 from services import ENGINES, open_kind
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded, shapes_stored, shapes_text
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
 from tacit.model.schema import Table
@@ -61,7 +61,7 @@ def values(table: Table, *names: str) -> list[Any]:
 def coded(table: str, keys: list[list[str]], *person: str) -> Ask:
     by_name = {one.name: one for one in TABLES}
     names = [name for key in keys for name in key]
-    return lambda engine: shapes.coded_counts(
+    return lambda engine: shapes_coded.coded_counts(
         table,
         sizes(by_name[table], names),
         keys=keys,
@@ -73,7 +73,7 @@ def coded(table: str, keys: list[list[str]], *person: str) -> Ask:
 def summed(table: str, keys: list[list[str]], **more: Any) -> Ask:
     by_name = {one.name: one for one in TABLES}
     names = [name for key in keys for name in key]
-    return lambda engine: shapes.coded_sums(table, sizes(by_name[table], names), keys=keys, collations=engine.collations(table), **more)
+    return lambda engine: shapes_coded.coded_sums(table, sizes(by_name[table], names), keys=keys, collations=engine.collations(table), **more)
 
 
 def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 100) -> Ask:
@@ -119,7 +119,7 @@ RELATIONS: dict[str, dict[str, Any]] = {
 
 
 def regrouped(cells: str, *, divided: bool, columns: list[str]) -> Ask:
-    return lambda engine: shapes.regrouped(
+    return lambda engine: shapes_coded.regrouped(
         "many", columns, sizes=sizes(many(), ["word", "age"]), keys=[["word", "age"]], cells=cells, groups="groups",
         labels={"word": 0, "age": 1}, divided=divided, collations=engine.collations("many"),
     )  # fmt: skip
@@ -130,13 +130,13 @@ def told_apart(engine: Engine) -> exp.Select:
     age, word, dose = (shapes.column(name, "t") for name in ("age", "word", "dose"))
     young, small = exp.LT(this=age, expression=shapes.literal(1)), exp.LT(this=dose, expression=shapes.literal(Decimal("0.05")))
     outputs = {
-        "b0": shapes.bits([young, small, *([exp.false()] * 57), word.is_(exp.null()).not_()]),
-        "s0": shapes.text_where(young.copy(), word.copy(), engine.collation), "s1": shapes.text_where(small.copy(), age.copy(), engine.collation),
-        "s2": shapes.text_where(exp.true(), exp.column("label", table="d0"), engine.collation),
-        "v": shapes.as_read(shapes.column("condition", "t"), "NULLIF({c}, 'cold')", engine.dialect), "k0": shapes.column("number", "t"),
+        "b0": shapes_stored.bits([young, small, *([exp.false()] * 57), word.is_(exp.null()).not_()]),
+        "s0": shapes_stored.text_where(young.copy(), word.copy(), engine.collation), "s1": shapes_stored.text_where(small.copy(), age.copy(), engine.collation),
+        "s2": shapes_stored.text_where(exp.true(), exp.column("label", table="d0"), engine.collation),
+        "v": shapes_stored.as_read(shapes.column("condition", "t"), "NULLIF({c}, 'cold')", engine.dialect), "k0": shapes.column("number", "t"),
     }  # fmt: skip
-    labels = shapes.labelled("many", "word", "labels of words", engine.collations("many"))
-    return shapes.stored_rows("many", outputs, labels={"d0": (labels, word.copy())}, where=age.copy().is_(exp.null()).not_())
+    labels = shapes_coded.labelled("many", "word", "labels of words", engine.collations("many"))
+    return shapes_stored.stored_rows("many", outputs, labels={"d0": (labels, word.copy())}, where=age.copy().is_(exp.null()).not_())
 
 
 def known_first(engine: Engine, **equal: Any) -> exp.Select:
@@ -197,14 +197,14 @@ SORTED: dict[str, Ask] = {
     **{f"matching {what}": found("people", EVERY, {name: value}) for what, (name, value) in FIRST.items()},
     "matching all of them, NULL last": found("people", EVERY, {}),
     "matching a few": found("many", ["number", "word"], {"condition": "flu", "dose": None}, limit=7),
-    "kinds_of_text": lambda _: shapes.kinds_of_text("looks", ["whole", "part", "mixed", "none"]),
-    "kinds_of_text of an empty table": lambda _: shapes.kinds_of_text("empty", ["name"]),
-    "column_facts": lambda _: shapes.column_facts("people", {name: str(kind) for name, kind in PEOPLE.columns.items()}),
-    "column_facts of tricky text": lambda _: shapes.column_facts("words", {"word": "text"}),
-    "column_facts of numbers as text": lambda _: shapes.column_facts("looks", dict.fromkeys(("whole", "part", "mixed"), "text")),
-    "column_facts of dates as text": lambda _: shapes.column_facts("written_dates", {"day": "text"}),
-    "column_facts of an empty table": lambda _: shapes.column_facts("empty", {"name": "text", "age": "integer"}),
-    "typed": lambda _: shapes.typed(
+    "kinds_of_text": lambda _: shapes_text.kinds_of_text("looks", ["whole", "part", "mixed", "none"]),
+    "kinds_of_text of an empty table": lambda _: shapes_text.kinds_of_text("empty", ["name"]),
+    "column_facts": lambda _: shapes_text.column_facts("people", {name: str(kind) for name, kind in PEOPLE.columns.items()}),
+    "column_facts of tricky text": lambda _: shapes_text.column_facts("words", {"word": "text"}),
+    "column_facts of numbers as text": lambda _: shapes_text.column_facts("looks", dict.fromkeys(("whole", "part", "mixed"), "text")),
+    "column_facts of dates as text": lambda _: shapes_text.column_facts("written_dates", {"day": "text"}),
+    "column_facts of an empty table": lambda _: shapes_text.column_facts("empty", {"name": "text", "age": "integer"}),
+    "typed": lambda _: shapes_text.typed(
         "looks", {"whole": "BIGINT", "part": "DECIMAL(38, 20)", "mixed": "TEXT", "none": "DATE"}
     ).order_by(*shapes.order_by(["whole"], {})),
     "ordered, what is shown last where nothing is": known_first,
@@ -215,19 +215,19 @@ SORTED: dict[str, Ask] = {
 
 UNSORTED: dict[str, Ask] = {
     "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
-    "recoded": lambda engine: shapes.recoded(
+    "recoded": lambda engine: shapes_coded.recoded(
         "many", ["word", "age", "dose", "condition"], labels={"word": "labels of words"}, missing={"word": (None, 0)},
         constants={"dose": "it's *"}, collations=engine.collations("many"),
     ),
-    "recoded, groups left out": lambda engine: shapes.recoded(
+    "recoded, groups left out": lambda engine: shapes_coded.recoded(
         "many", ["word", "age", "condition"], labels={"word": "labels of words", "age": "labels of ages"},
         missing={"word": ("gone", 3), "age": (None, 0)}, as_is=["age"], left_out="left out", collations=engine.collations("many"),
     ),
     "regrouped": regrouped("whole cells", divided=False, columns=["age", "condition", "word", "first"]),
     "regrouped, combinations divided": regrouped("cells", divided=True, columns=["word", "age"]),
     "stored_rows with labels, bits, texts and a reading": told_apart,
-    "stored_rows over distinct values": lambda _: shapes.stored_rows(
-        "people", {"b0": shapes.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])}, over={name: shapes.column(name, "t") for name in EVERY}
+    "stored_rows over distinct values": lambda _: shapes_stored.stored_rows(
+        "people", {"b0": shapes_stored.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])}, over={name: shapes.column(name, "t") for name in EVERY}
     ),
     "tallied": lambda engine: shapes.tallied(told_apart(engine), ["b0", "s0", "s1", "s2", "v"]),
     "tallied columns of a table": lambda _: shapes.tallied(shapes.columns_of("people", EVERY), EVERY, 100),
@@ -304,12 +304,12 @@ def test_columns_have_the_same_types(loaded: Engine, judge: Engine) -> None:
 
 
 def test_every_public_shape_has_a_case(judge: Engine) -> None:
-    public = {name for name, _ in inspect.getmembers(shapes, inspect.isfunction) if not name.startswith("_")}
-    public = {name for name in public if getattr(shapes, name).__module__ == shapes.__name__}
+    modules = (shapes, shapes_coded, shapes_stored, shapes_text)
+    public = {name for module in modules for name, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__}
     called: set[str] = set()
 
     def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename == shapes.__file__:
+        if event == "call" and frame.f_code.co_filename in {module.__file__ for module in modules}:
             called.add(frame.f_code.co_name)
 
     before = sys.getprofile()
@@ -319,7 +319,7 @@ def test_every_public_shape_has_a_case(judge: Engine) -> None:
             judge.sql(ask(judge))
         # A table that is read through other SQL and one that is made from values.
         judge.attach(Table("times", columns={"x": None}, rows=((0.5,),)))
-        judge.sql(shapes.read_through(shapes.row_count("t"), {"t": shapes.reading("t", {"x": "{c}"}, "duckdb")}))
+        judge.sql(shapes_stored.read_through(shapes.row_count("t"), {"t": shapes_stored.reading("t", {"x": "{c}"}, "duckdb")}))
     finally:
         sys.setprofile(before)
     assert public - called == set(), "add a case for each of these to SORTED or UNSORTED"

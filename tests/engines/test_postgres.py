@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import pytest
 from sqlglot import parse_one
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded
 from tacit.engines.postgres import Postgres
 from tacit.errors import DataError, EngineError
 from tacit.model.schema import Table
@@ -201,7 +201,7 @@ def test_odd_types_are_read_in_one_form(postgres_url: str, admin: Any) -> None:
             query = shapes.dictionary("hospital.odd", [name], engine.collations("hospital.odd"))
             assert [row[0] for row in engine.rows(query)] == values
         sizes = dict.fromkeys(names, 4)
-        coded = shapes.coded_counts("hospital.odd", sizes, keys=[names], person=["m"], collations=engine.collations("hospital.odd"))
+        coded = shapes_coded.coded_counts("hospital.odd", sizes, keys=[names], person=["m"], collations=engine.collations("hospital.odd"))
         assert engine.numbers(coded)[-1].tolist() == [1, 1]
 
 

@@ -20,7 +20,7 @@ from sqlglot import exp, parse_one
 
 from disks import little_disk
 from services import open_kind
-from tacit.engines import output, shapes
+from tacit.engines import output, shapes, shapes_text
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
 from tacit.errors import DataError, EngineError, TacitError
@@ -128,7 +128,7 @@ def test_other_numbers_of_rows_than_meant_leave_nothing(engine: Engine, old: Pat
 def test_a_query_that_fails_leaves_nothing(engine: Engine, old: Path) -> None:
     everything(engine)
     with pytest.raises(EngineError):
-        engine.save(shapes.typed("wards", {"ill": "BIGINT"}), str(old))
+        engine.save(shapes_text.typed("wards", {"ill": "BIGINT"}), str(old))
     assert untouched(old)
     assert engine.value(shapes.row_count("wards")) == 3
 

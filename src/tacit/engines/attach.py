@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines import shapes
+from tacit.engines import shapes_text
 from tacit.engines.base import SQL_TYPES
 from tacit.errors import DataError, Mark
 from tacit.files import CsvShape, cannot_read
@@ -34,7 +34,7 @@ class Values:
 def text_types(engine: Engine, raw: str, table: Table) -> dict[str, str]:
     """The SQL type of each column of a file that `engine` holds as text under the name `raw`."""
     names = list(engine.native_types(raw))
-    found = next(engine.rows(shapes.kinds_of_text(raw, names)))
+    found = next(engine.rows(shapes_text.kinds_of_text(raw, names)))
     return {name: type_of_text(table, name, *found[4 * i : 4 * i + 4]) for i, name in enumerate(names)}
 
 

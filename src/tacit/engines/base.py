@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import output, shapes
+from tacit.engines import output, shapes, shapes_stored
 from tacit.errors import EngineError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Engine(ABC):
         """The query in this engine's own words; what is not a query is refused."""
         if not isinstance(query, exp.Query):
             raise EngineError(f"Tacit only asks: {query.key.upper()} is not a query.", hint="Write a SELECT.")
-        return shapes.read_through(query, self._readings).sql(dialect=self.dialect)
+        return shapes_stored.read_through(query, self._readings).sql(dialect=self.dialect)
 
     def _name(self, table: str) -> str:
         """A table's name in this engine's SQL; schema.table names both parts."""
@@ -238,7 +238,7 @@ class Engine(ABC):
         self._attached.add(table)
         how = {name: self.meaning(sql_type).read for name, sql_type in self.native_types(table).items()}
         if set(how.values()) - {"{c}"}:
-            self._readings[table] = shapes.reading(table, how, self.dialect)
+            self._readings[table] = shapes_stored.reading(table, how, self.dialect)
 
     def __enter__(self) -> Self:
         return self

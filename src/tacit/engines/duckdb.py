@@ -15,7 +15,7 @@ import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from tacit.engines import output, shapes
+from tacit.engines import output, shapes, shapes_text
 from tacit.engines.attach import PARQUET, find_file, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
 from tacit.engines.duckdb_stream import DuckDBStream
@@ -360,7 +360,7 @@ class DuckDB(Engine):
         except EngineError as error:
             raise csv_error(error, path, shown) from None
         # Stored, because a view would read the file again for every column that is counted.
-        self._make("TABLE", table.name, shapes.typed(raw, types).sql(dialect="duckdb"), shown)
+        self._make("TABLE", table.name, shapes_text.typed(raw, types).sql(dialect="duckdb"), shown)
 
     def _make(self, what: Literal["TABLE", "VIEW"], name: str, sql: str, shown: str) -> None:
         """A table or view of what a file holds; `shown` is how the file is called in messages."""

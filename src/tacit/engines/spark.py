@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engines import output, shapes
+from tacit.engines import output, shapes, shapes_text
 from tacit.engines.attach import PARQUET, find_file, ragged_line, text_types, values_of, wrong_type
 from tacit.engines.base import Engine, NativeType
 from tacit.engines.spark_session import active_session, explaining, explaining_work, start_session
@@ -275,7 +275,7 @@ class Spark(Engine):
                 f"{shown} cannot be read as CSV.", mark=Mark(shown)
             ) from None
         # Kept by Spark: a CSV file is read by one task, and would be for every column that is counted.
-        self._view(table.name, self._frame(shapes.typed(raw, types)).cache())
+        self._view(table.name, self._frame(shapes_text.typed(raw, types)).cache())
         try:
             self.value(shapes.row_count(table.name))
         except EngineError:

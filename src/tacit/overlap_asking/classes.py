@@ -17,7 +17,7 @@ import numpy as np
 from sqlglot import exp
 
 from tacit.definitions.words import plural
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored
 from tacit.errors import DataError, EngineError, InputError
 from tacit.overlap.question import Answer
 from tacit.overlap.setting import NOTHING
@@ -63,7 +63,7 @@ class Telling:
             could = own[0] if not view.tests else any_of(own)
             self.columns.append(range(len(shown), len(shown) + len(view.shown)))
             collation = people.engine.collation
-            shown += [shapes.text_where(could.copy(), one.expression.copy(), collation) for one in view.shown if one.expression is not None]
+            shown += [shapes_stored.text_where(could.copy(), one.expression.copy(), collation) for one in view.shown if one.expression is not None]
         self.words = in_words("b", conditions)
         self.does = in_words("a", truths)  # beside what they could: it must follow from the class and the value
         self.shown = {f"s{at}": one for at, one in enumerate(shown)}
@@ -73,7 +73,7 @@ class Telling:
     def rows(self, *outputs: Mapping[str, exp.Expr]) -> exp.Select:
         """Everybody, with some of these columns."""
         labels = {alias: one for view in self.views for alias, one in view.labels.items()}
-        return shapes.stored_rows(self.people.name, {name: one for some in outputs for name, one in some.items()}, labels=labels)
+        return shapes_stored.stored_rows(self.people.name, {name: one for some in outputs for name, one in some.items()}, labels=labels)
 
     def counted(self) -> Counted:
         """How many people there are of each class with each value."""
@@ -139,7 +139,7 @@ def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> In
     if not over:
         return every
     words = in_words("b", [view.selects(people, value) for value in values])
-    query = shapes.stored_rows(people.name, words, over=over)
+    query = shapes_stored.stored_rows(people.name, words, over=over)
     rows = list(islice(people.engine.rows(query), MOST_COMBINATIONS + 1))
     if len(rows) > MOST_COMBINATIONS:
         return every
@@ -200,7 +200,7 @@ def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
 
 def in_words(name: str, conditions: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
     """Conditions as the bits of a few integers."""
-    return {f"{name}{at // BITS}": shapes.bits(conditions[at : at + BITS]) for at in range(0, len(conditions), BITS)}
+    return {f"{name}{at // BITS}": shapes_stored.bits(conditions[at : at + BITS]) for at in range(0, len(conditions), BITS)}
 
 
 def in_order(codes: Mapping[str | None, int]) -> tuple[Integers, list[str | None]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded
 from tacit.errors import DataError, did_you_mean
 from tacit.overlap_asking.answers import Given, cell_key, read_answer
 from tacit.overlap_asking.tables import KeyedTable
@@ -77,7 +77,7 @@ class MicrodataViews:
         if missing is not None:
             absent = self.people.read(name).is_(exp.null())
             label = exp.Case().when(absent, exp.Literal.string(missing)).else_(label)
-        relation = shapes.labelled(self.people.name, name, self._relation(name, height), self.people.engine.collations(self.people.name))
+        relation = shapes_coded.labelled(self.people.name, name, self._relation(name, height), self.people.engine.collations(self.people.name))
         return ShownColumn(name, label, "text"), {alias: (relation, self.people.read(name))}
 
     def _level(self, name: str, height: int) -> Level | None:

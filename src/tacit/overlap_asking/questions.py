@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.definitions.words import listed
 from tacit.definitions.words import people as some_people
-from tacit.engines import shapes
+from tacit.engines import shapes_stored
 from tacit.errors import DataError, EngineError, PlanError, QueryError, TacitError, did_you_mean
 from tacit.jobs import Job
 from tacit.model.release import Microdata, View
@@ -120,7 +120,7 @@ class OverlapQuestions:
                 continue
             condition = self.reader.read(release, people).condition
             try:
-                deque(people.engine.rows(shapes.stored_rows(people.name, {"b": condition.copy()})), maxlen=0)
+                deque(people.engine.rows(shapes_stored.stored_rows(people.name, {"b": condition.copy()})), maxlen=0)
             except EngineError as found:
                 hint = "Its WHERE compares a column with a value of another type: text stands in quotes, as in sex = '1', and a number does not, as in age = 30."
                 return EngineError(f"{found.message.rstrip('.')}.", hint=hint, mark=self.plan.mark("releases", name, "query"))

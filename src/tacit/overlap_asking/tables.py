@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored
 from tacit.engines.attach import kind_of_values
 from tacit.engines.base import SQL_TYPES
 from tacit.errors import DataError, EngineError, PlanError, did_you_mean
@@ -61,7 +61,7 @@ class KeyedTable:
 
     def read(self, name: str) -> exp.Expr:
         """A column in the form that all engines share."""
-        return shapes.as_read(shapes.column(name, "t"), self.engine.meaning(self.native[name]).read, self.engine.dialect)
+        return shapes_stored.as_read(shapes.column(name, "t"), self.engine.meaning(self.native[name]).read, self.engine.dialect)
 
     def constant(self, value: Any) -> exp.Expr:
         """A value of the private column, typed as the column is."""
@@ -132,7 +132,7 @@ def check_people(people: KeyedTable, plan: Plan) -> None:
     if people.is_known:
         read = people.read(people.sensitive)
         no_number = exp.and_(shapes.column(people.sensitive, "t").is_(exp.null()).not_(), read.is_(exp.null()))
-        if read != shapes.column(people.sensitive, "t") and next(engine.rows(shapes.stored_rows(table.name, {"v": read}, where=no_number).limit(1)), None):
+        if read != shapes.column(people.sensitive, "t") and next(engine.rows(shapes_stored.stored_rows(table.name, {"v": read}, where=no_number).limit(1)), None):
             raise DataError(
                 f"{people.sensitive} of {table.name} has values that are not numbers (NaN).", hint="Make them missing (NULL).",
                 mark=plan.mark("tables", table.name, "sensitive"),

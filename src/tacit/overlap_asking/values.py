@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from tacit.definitions.words import people as some_people
 from tacit.definitions.words import plural
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored
 from tacit.engines.attach import CONVERSIONS, converted
 from tacit.errors import DataError, EngineError
 from tacit.overlap.meanings import Meanings, meanings
@@ -76,7 +76,7 @@ def possible_values(
     if not only_covered:
         return in_order(row[0] for row in people.engine.rows(shapes.distinct_rows(people.name, [people.sensitive])))
     shows = [view.condition for view in views if view.private is not None] or [exp.false()]
-    query = shapes.stored_rows(people.name, {"v": people.read(people.sensitive)}, where=exp.or_(*shows)).distinct()
+    query = shapes_stored.stored_rows(people.name, {"v": people.read(people.sensitive)}, where=exp.or_(*shows)).distinct()
     values = in_order(row[0] for row in people.engine.rows(query))
     if not values:
         raise needs_domain(people, plan, f"{tests[0].name!r} tests it, and no view shows any")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored
 from tacit.errors import EngineError, QueryError, TacitError, did_you_mean
 from tacit.overlap_asking.tables import KeyedTable as KeyedTable
 from tacit.queries.approximations import HINTS
@@ -69,7 +69,7 @@ class ShownColumn:
 class OverlapView:
     """A view: SELECT columns FROM the table AS t WHERE condition. No condition selects everybody.
 
-    `tests` says whether the condition looks at the private column. `labels` are relations to join with, as `shapes.stored_rows`
+    `tests` says whether the condition looks at the private column. `labels` are relations to join with, as `shapes_stored.stored_rows`
     takes them. `file` has the answer, where that came from elsewhere.
     """
 
@@ -351,7 +351,7 @@ def explained(view: OverlapView, people: KeyedTable, text: Text) -> None:
         nothing = people.constant(None)
         outputs = {name: with_value(one, people.sensitive, nothing) for name, one in outputs.items()}
         condition = with_value(condition, people.sensitive, nothing)
-    query = shapes.stored_rows(people.name, outputs, where=condition)
+    query = shapes_stored.stored_rows(people.name, outputs, where=condition)
     try:
         people.engine.explain(query)
     except EngineError as error:

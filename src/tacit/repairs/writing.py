@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes
+from tacit.engines import shapes_coded
 from tacit.errors import DataError, TacitError
 from tacit.jobs import Job
 from tacit.tables.counts import pack_codes, run_starts
@@ -145,7 +145,7 @@ def by_column(recoded: Recoded, dropped: Mapping[str, Integers], collations: Map
     }
     if suppresses:
         relations[LEFT_OUT] = {f"n{i}": dropped[name] for i, name in enumerate(names)}
-    query = shapes.recoded(
+    query = shapes_coded.recoded(
         raw.table.name,
         columns_of(raw),
         labels=place,
@@ -193,7 +193,7 @@ def by_cell(recoded: Recoded, collations: Mapping[str, str]) -> Writing:
     cells["number"] = number.reshape(-1).astype(np.int64)
     if divided := is_divided(recoded):
         cells["after"], cells["upto"] = places(rows, recoded.counts)
-    query = shapes.regrouped(
+    query = shapes_coded.regrouped(
         raw.table.name,
         columns_of(raw),
         sizes=raw.base.radix,

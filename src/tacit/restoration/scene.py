@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored
 from tacit.errors import DataError, InputError, did_you_mean
 from tacit.model.release import View
 from tacit.overlap.meanings import meanings
@@ -141,7 +141,7 @@ def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
     outputs |= {f"c{at}": people.read(name) for at, name in enumerate(names)} | {"v": people.read(people.sensitive)}
     classes = {key: class_ for key, class_, _ in question.everyone()}
     wide = len(people.key)
-    rows = sorted(engine.rows(shapes.stored_rows(people.name, outputs)), key=lambda row: tuple(map(str, row[:wide])))
+    rows = sorted(engine.rows(shapes_stored.stored_rows(people.name, outputs)), key=lambda row: tuple(map(str, row[:wide])))
     keys = [tuple(row[:wide]) for row in rows]
     values, numbers = numbered(question.overlap.values, [row[-1] for row in rows])
     out = Disclosed(

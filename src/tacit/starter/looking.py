@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_stored, shapes_text
 from tacit.engines.attach import PARQUET
 from tacit.engines.open import DATABASE_FILES, SPARK_MASTER, open_engine
 from tacit.errors import DataError, Mark
@@ -292,7 +292,7 @@ def look_at_columns(engine: Engine, table: str, kinds: Mapping[str, ColumnType])
     names = list(kinds)
     for begin in range(0, len(names), AT_ONCE):
         some = names[begin : begin + AT_ONCE]
-        rows, *found = next(engine.rows(shapes.column_facts(table, {name: kinds[name] for name in some})))
+        rows, *found = next(engine.rows(shapes_text.column_facts(table, {name: kinds[name] for name in some})))
         for i, name in enumerate(some):
             values, distinct, low, high, *looks = found[7 * i : 7 * i + 7]
             digits, numbers, dates = (int(one or 0) for one in looks)
@@ -309,7 +309,7 @@ def with_counts(engine: Engine, table: str, columns: tuple[Facts, ...]) -> tuple
 
 def value_counts(engine: Engine, table: str, name: str) -> tuple[int, ...]:
     """How many rows have each value of a column, the most frequent first; missing ones do not count."""
-    rows = engine.rows(shapes.grouped(shapes.stored_rows(table, {"v": shapes.column(name)}), ["v"]))
+    rows = engine.rows(shapes.grouped(shapes_stored.stored_rows(table, {"v": shapes.column(name)}), ["v"]))
     return tuple(sorted((int(many) for value, many in rows if value is not None), reverse=True))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.definitions.words import plural
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded
 from tacit.errors import DataError, EngineError, did_you_mean
 from tacit.overlap_asking.values import FLOATS
 from tacit.source import check_keys, count_people, single_column_hint
@@ -92,7 +92,7 @@ class People:
     def _asked(self, first: int, last: int) -> Pairs:
         group, value = self.release.group, self.release.value
         sizes = {group: len(self.groups) + 1, value: len(self.values) + 1}
-        query = shapes.coded_sums(
+        query = shapes_coded.coded_sums(
             self.table.name, sizes, keys=[[group], [value]], amount=self.release.count,
             between=None if (first, last) == (0, len(self.groups) - 1) else (first, last), collations=self.collations,
         )  # fmt: skip
@@ -123,7 +123,7 @@ def people_of(release: Synthetic, plan: Plan, engine: Engine) -> People:
     groups, values = (
         tuple(row[0] for row in engine.rows(shapes.dictionary(table.name, [name], collations))) for name in (release.group, release.value)
     )
-    query = shapes.coded_sums(table.name, {release.group: len(groups) + 1}, keys=[[release.group]], collations=collations)
+    query = shapes_coded.coded_sums(table.name, {release.group: len(groups) + 1}, keys=[[release.group]], collations=collations)
     codes, rows = engine.numbers(query)
     if not np.array_equal(codes, np.arange(len(groups))):
         raise DataError(f"table {table.name} changed while it was read.", hint="Ask again when nobody writes to it.", mark=mark)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded
 from tacit.jobs import Job
 from tacit.synthesis.drawing import draw
 from tacit.synthesis_asking.people import Pairs
@@ -124,7 +124,7 @@ def drawn_by_spark(
     kinds = engine.columns(release.table)
     shape = Shape(release.group, release.value, release.count, list(scene.sizes), scene.labels, kinds[release.group], kinds[release.value])
     sizes = {release.group: len(true.groups) + 1, release.value: len(true.values) + 1}
-    counted = shapes.coded_sums(true.table.name, sizes, keys=[[release.group], [release.value]], amount=release.count, collations=true.collations)
+    counted = shapes_coded.coded_sums(true.table.name, sizes, keys=[[release.group], [release.value]], amount=release.count, collations=true.collations)
     counted.set("order", None)  # each partition sorts its own
     try:
         engine.map_groups(ROWS, counted, "k0", partition.drawn, COLUMNS)

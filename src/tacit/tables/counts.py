@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.engines import shapes
+from tacit.engines import shapes, shapes_coded
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
@@ -132,7 +132,7 @@ def count(engine: Engine, table: str, columns: Sequence[str], *, person: Sequenc
     dictionaries = {name: tuple(value for value in values if value is not None) for name, values in found.items()}
     sizes = {name: len(values) + 1 for name, values in dictionaries.items()}
     packing = pack_columns(sizes)
-    query = shapes.coded_counts(table, sizes, keys=packing, person=person, collations=collations)
+    query = shapes_coded.coded_counts(table, sizes, keys=packing, person=person, collations=collations)
     *keys, occurrences = engine.numbers(query)
     persons = keys.pop() if person else None
     with_missing = frozenset(name for name in columns if len(found[name]) > len(dictionaries[name]))

@@ -1,0 +1,79 @@
+"""Shapes about what values look like: which texts are numbers or dates, and a table of text with its columns typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from tacit.engines.shapes import column, count_where, table_of
+
+# Numbers as text. A mark is put behind each value to find its end: Java's $ would also match
+# before a last line feed. Up to 18 digits fit BIGINT; 18 and 20 behind the point DECIMAL(38, 20).
+END = ";"
+INTEGER = rf"^(0|-?[1-9][0-9]{{0,17}}){END}$"
+DECIMAL = rf"^-?(0|[1-9][0-9]{{0,17}})([.][0-9]{{1,20}})?{END}$"
+DIGITS = rf"^[0-9]+{END}$"
+TIME = r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
+ISO_DATE = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({TIME})?{END}$"
+
+
+def kinds_of_text(table: str, columns: Sequence[str]) -> exp.Select:
+    """For each text column: how many values, how many look like integers, like decimals, and the
+    most digits after the point."""
+    parts: list[exp.Expr] = []
+    for i, name in enumerate(columns):
+        parts += [
+            exp.alias_(exp.Count(this=column(name)), f"n{i}"),
+            exp.alias_(count_where(looks_like(name, INTEGER)), f"i{i}"),
+            exp.alias_(count_where(looks_like(name, DECIMAL)), f"d{i}"),
+            exp.alias_(exp.Max(this=digits_after_point(name)), f"s{i}"),
+        ]
+    return exp.select(*parts).from_(table_of(table))
+
+
+def column_facts(table: str, columns: Mapping[str, str]) -> exp.Select:
+    """The number of rows, and for each column (given with its type) seven facts.
+
+    How many values, how many different ones; the least and the greatest of numbers, the fewest and
+    the most characters of text; how many texts are all digits, numbers, ISO dates. NULL elsewhere.
+
+    >>> column_facts("t", {"born": "date"}).sql()
+    'SELECT COUNT(*) AS n, COUNT("born") AS f0, COUNT(DISTINCT "born") AS f1, NULL AS f2, NULL AS f3, NULL AS f4, NULL AS f5, NULL AS f6 FROM "t"'
+    """
+    facts: list[exp.Expr] = []
+    for name, kind in columns.items():
+        facts += [exp.Count(this=column(name)), exp.Count(this=exp.Distinct(expressions=[column(name)]))]
+        size = {"text": exp.Length(this=column(name)), "integer": column(name), "decimal": column(name)}.get(kind)
+        facts += [exp.Min(this=size.copy()), exp.Max(this=size)] if size else [exp.null(), exp.null()]
+        for pattern in (DIGITS, DECIMAL, ISO_DATE):
+            facts.append(count_where(looks_like(name, pattern)) if kind == "text" else exp.null())
+    rows = exp.alias_(exp.Count(this=exp.Star()), "n")
+    return exp.select(rows, *(exp.alias_(fact, f"f{i}") for i, fact in enumerate(facts))).from_(table_of(table))
+
+
+def looks_like(name: str, pattern: str) -> exp.Expression:
+    """Whether a text column's value, with the end mark behind it, fits a pattern."""
+    marked = exp.DPipe(this=column(name), expression=exp.Literal.string(END), safe=True)
+    return exp.RegexpLike(this=exp.paren(marked), expression=exp.Literal.string(pattern))
+
+
+def digits_after_point(name: str) -> exp.Expression:
+    """The digits after the point of a number written as text, counted by position."""
+    point = exp.StrPosition(this=column(name), substr=exp.Literal.string("."))
+    length = exp.Length(this=column(name))
+    return exp.Case().when(
+        point.copy().eq(exp.Literal.number(0)), exp.Literal.number(0)
+    ).else_(exp.Sub(this=length, expression=point))
+
+
+def typed(table: str, types: Mapping[str, str]) -> exp.Select:
+    """A table of text with its columns cast to the given SQL types."""
+    return exp.select(
+        *(
+            exp.alias_(
+                column(name) if sql_type == "TEXT" else exp.cast(column(name), sql_type), name, quoted=True
+            )
+            for name, sql_type in types.items()
+        )
+    ).from_(table_of(table))
