@@ -110,6 +110,10 @@ def repair_and_write(page: Page) -> str:
     expect(page.get_by_test_id("solved")).to_contain_text("The checks can be met", timeout=LONG)
     page.get_by_test_id("dot-2").click()
     expect(page.get_by_test_id("dot-2")).to_have_attribute("aria-pressed", "true")
+    for kind, begins in (("SVG", b'<svg xmlns="http://www.w3.org/2000/svg"'), ("PNG", b"\x89PNG")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=f"Save {kind}: the scatter").click()
+        assert saved.value.path().read_bytes().startswith(begins)
     page.get_by_test_id("write").click(timeout=LONG)
     written = page.get_by_test_id("written")
     expect(written).to_be_visible(timeout=LONG)

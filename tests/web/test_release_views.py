@@ -24,15 +24,14 @@ from tacit.readings import Readings
 from tacit.report.explained_worlds import lines
 from tacit.source import Source
 from tacit.web.parts.cards import (
-    as_file,
     chart_of,
     charts_in,
-    png_of,
     table_names,
     tables_of,
     taken_apart,
 )
 from tacit.web.parts.grids import csv_bytes
+from tacit.web.parts.pictures import as_file, png_of
 from tacit.web.tasks_check import check
 from tacit.web.tasks_views import (
     STAYS,
@@ -258,7 +257,7 @@ def test_pictures_and_tables_of_a_card_can_be_saved(checked: dict[str, Any]) -> 
     assert secret.title.startswith("secret cancer:") and "Boxes are subgoals" in secret.note and view.svg.endswith("</svg>")
     assert as_file(view.svg).startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img"')
     assert as_file(as_file(view.svg)).count("xmlns=") == 1 and '<rect width="100%" height="100%" fill="#fff"/>' in as_file(view.svg)
-    assert png_of(as_file(view.svg)).startswith(b"\x89PNG")
+    assert png_of(view.svg).startswith(b"\x89PNG")
     assert "\x1b" not in as_file(view.svg.replace("</svg>", "<text>\x1b[31m</text></svg>"))  # XML could not hold it
     assert [one.caption for one in tables_of(card)] == ["patients", "stays", "answer without +", "answer with +", "stays", "answer without +", "answer with +"]
     tables = tables_of(card)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ from tacit.report import telling
 from tacit.report.charts import Chart
 from tacit.web.bench import Visit
 from tacit.web.pages.repair_slider import named
-from tacit.web.parts.pictures import png_of
-from tacit.web.parts.saving import save_button
+from tacit.web.parts.pictures import save_picture
 from tacit.web.tasks_generalize import Solved
 
 ROOM = 0.08  # of an axis, left free at both ends
@@ -134,14 +132,11 @@ class Scatter:
         return dot.on("click", lambda number=number: self._pick(number))
 
     def _save_buttons(self, visit: Visit, charts: Sequence[Chart], name: str) -> None:
-        def chart() -> Chart:
-            return charts[min(list(RISKS).index(self._by), len(charts) - 1)]
+        def shown() -> str:
+            return charts[min(list(RISKS).index(self._by), len(charts) - 1)].svg
 
-        async def png() -> bytes:
-            return await asyncio.to_thread(png_of, chart().svg)
-
-        save_button(visit, "Save SVG", f"{name}-solutions.svg", lambda: chart().svg).props('aria-label="Save SVG: the scatter"')
-        save_button(visit, "Save PNG", f"{name}-solutions.png", png).props('aria-label="Save PNG: the scatter"')
+        for button in save_picture(visit, shown, f"{name}-solutions"):
+            button.props(f'aria-label="{button.text}: the scatter"')
 
 
 def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction | None) -> str:

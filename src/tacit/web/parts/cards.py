@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from asyncio import to_thread
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from nicegui import ui
 from tacit.report.charts import Chart
 from tacit.web.bench import Visit
 from tacit.web.parts.grids import csv_bytes
-from tacit.web.parts.pictures import as_file, picture, png_of
+from tacit.web.parts.pictures import picture, save_picture
 from tacit.web.parts.saving import save_button
 
 FIGURE = re.compile(r"<figure>.*?</figure>\s*", re.DOTALL)
@@ -45,8 +44,7 @@ def show_card(visit: Visit, card: str, name: str) -> list[Chart]:
             ui.label("Save:").classes("fine")
             for number, chart in enumerate(graphs, 1):
                 called = short_title(chart.title, number)
-                save_button(visit, f"{called} (SVG)", f"{file}-{number}.svg", partial(as_file, chart.svg))
-                save_button(visit, f"{called} (PNG)", f"{file}-{number}.png", partial(to_thread, png_of, as_file(chart.svg)))
+                save_picture(visit, partial(str, chart.svg), f"{file}-{number}", (f"{called} (SVG)", f"{called} (PNG)"))
             for number, (called, table) in enumerate(zip(table_names(tables), tables, strict=True), 1):
                 save_button(visit, f"{called} (CSV)", f"{file}-table-{number}.csv", partial(csv_bytes, table.rows))
     return charts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 
 from nicegui import ui
 
@@ -19,10 +20,6 @@ SCALE = 2.0
 def picture(visit: Visit, chart: Chart, name: str) -> ui.element:
     """A chart as a figure; `name` is what its files are called, without an ending."""
     file = re.sub(r"[^\w-]+", "-", name).strip("-") or "picture"
-
-    async def png() -> bytes:
-        return await asyncio.to_thread(png_of, as_file(chart.svg))
-
     with ui.element("figure").classes("picture") as shown:
         with ui.element("figcaption"):
             ui.label(chart.title).style("font-weight: 600")
@@ -30,16 +27,25 @@ def picture(visit: Visit, chart: Chart, name: str) -> ui.element:
                 ui.label(chart.note).classes("fine")
         ui.html(chart.svg, sanitize=False)
         with ui.element("div").classes("toolbar"):
-            save_button(visit, "Save SVG", f"{file}.svg", lambda: as_file(chart.svg)).props(f'aria-label="Save SVG: {aria(chart.title)}"')
-            save_button(visit, "Save PNG", f"{file}.png", png).props(f'aria-label="Save PNG: {aria(chart.title)}"')
+            for button in save_picture(visit, lambda: chart.svg, file):
+                button.props(f'aria-label="{aria(f"{button.text}: {chart.title}")}"')
     return shown
 
 
+def save_picture(visit: Visit, svg: Callable[[], str], file: str, labels: tuple[str, str] = ("Save SVG", "Save PNG")) -> list[ui.button]:
+    """Two buttons that save a picture; `svg` is asked for it when one is pressed."""
+
+    async def png() -> bytes:
+        return await asyncio.to_thread(png_of, svg())
+
+    return [save_button(visit, labels[0], f"{file}.svg", lambda: as_file(svg())), save_button(visit, labels[1], f"{file}.png", png)]
+
+
 def png_of(svg: str) -> bytes:
-    """A picture in dots, twice as fine as on the screen."""
+    """A picture of a page in dots, twice as fine as on the screen."""
     import vl_convert
 
-    return bytes(vl_convert.svg_to_png(svg, scale=SCALE))
+    return bytes(vl_convert.svg_to_png(as_file(svg), scale=SCALE))
 
 
 def as_file(svg: str) -> str:
