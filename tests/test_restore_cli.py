@@ -86,7 +86,7 @@ def test_the_json_is_the_contract(tacit: Any) -> None:
     assert (after["status"], after["measured"]["gamma"], after["certainty"]) == ("holds", "1/2", "exact")
     assert after["subject"] == {"releases": ["male", "age26to28", "further-1", "further-2"]}
     assert document["utility"] == {"worlds_before": "45", "worlds_after": "8", "rows": "4", "people_before": "7", "people_after": "7"}
-    assert document["views"][0] == {"name": "further-1", "query": "SELECT condition FROM patients WHERE age BETWEEN 25 AND 26", "rows": "2"}
+    assert document["views"][0] == {"name": "further-1", "query": "SELECT condition FROM patients WHERE age BETWEEN 25 AND 26", "rows": "2", "to": []}
     assert document["assumptions"] == [{"id": "views-unexplained", "text": "the adversary does not know why the further views came", "checked": "cannot"}]
     assert document["assumptions"][0] in after["assumptions"] and document["aware"] is None
     search = document["search"]
@@ -175,12 +175,24 @@ def test_a_check_without_a_name_is_called_by_its_releases(tacit: Any) -> None:
 def test_what_is_out_already_is_not_overlooked(tacit: Any) -> None:
     check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5}"
     Path("tacit.yaml").write_text(PATIENTS.replace(check, "  - gamma-privacy: {releases: [age26to28], gamma: 0.5, given: [male]}"), "utf-8")
-    checked = tacit("check")
-    assert checked.status == 1 and "name male in this check too, with given: []" in " ".join(checked.out.split()) and "tacit restore --plan" not in checked.out
+    assert "Next: tacit restore --plan tacit.yaml" in tacit("check").out
     ran = tacit("restore")
-    assert ran.status == 2 and "age26to28 is judged together with male, which went out already" in ran.err and "{releases: [male, age26to28], gamma: 0.5, given: [], name: all}" in ran.err
-    Path("tacit.yaml").write_text(PATIENTS.replace(check, "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5, given: [], name: all}"), "utf-8")
-    assert tacit("restore", "all").status == 0
+    said = " ".join(ran.out.split())
+    assert ran.status == 0 and "(everybody has male already)" in said and "8 tables fit where 45 did" in said
+    assert "Seen by anyone (male and age26to28, and all further views). It holds for them; the further views are for everybody" in said
+    assert "- gamma-privacy: {releases: [age26to28, further-1, further-2], gamma: 0.5, given: [male]}" in ran.out
+    assert tacit("restore", "-o", "draft.yaml").status == 0
+    draft, plan = (yaml.safe_load(Path(name).read_text("utf-8")) for name in ("draft.yaml", "tacit.yaml"))
+    Path("tacit.yaml").write_text(json.dumps({**plan, **draft, "releases": plan["releases"] | draft["releases"]}), "utf-8")
+    assert tacit("check").status == 0
+
+
+def test_the_search_is_repeated_for_the_check_that_was_asked_for(tacit: Any) -> None:
+    check = "  - gamma-privacy: {releases: [male, age26to28], gamma: 0.5}"
+    Path("tacit.yaml").write_text(PATIENTS.replace(check, f"{check}\n  - gamma-privacy: {{releases: [male], gamma: 0.5}}"), "utf-8")
+    assert "tacit restore male,age26to28 --plan tacit.yaml --aware" in " ".join(tacit("restore", "male,age26to28").out.split())
+    only = tacit("check", "--only", "age26to28").out
+    assert "tacit restore male,age26to28 --plan tacit.yaml" in " ".join(only.split())
 
 
 def test_the_page_shows_the_views_and_both_verdicts(tacit: Any) -> None:

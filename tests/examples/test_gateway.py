@@ -69,7 +69,7 @@ def main() -> None:
 
     from refresh import refreshed
 
-    with patch.dict(os.environ, plain_environment(), clear=True), tempfile.TemporaryDirectory() as folder, reading() as reader:
+    with patch.dict(os.environ, plain_environment(), clear=True), tempfile.TemporaryDirectory() as folder, reading(pages=False) as reader:
         os.chdir(copied(Path(folder)))
         text = refreshed(PAGE, Path(folder), reader)
         os.chdir(ROOT)

@@ -1,3 +1,3 @@
-"""The fixture that judges plans with a ledger in memory."""
+"""Fixtures with a ledger in memory."""
 
-from holdings.keeping import judge  # noqa: F401 (a fixture)
+from holdings.keeping import judge, kept  # noqa: F401 (fixtures)

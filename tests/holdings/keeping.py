@@ -66,15 +66,25 @@ def holding(plan: Plan, desk: Desk, today: Answers, name: str, to: Sequence[str]
 
 
 @pytest.fixture
-def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Verdict, ...]]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Lets a plan's ledger hold some releases."""
+
+    def keep(plan: Plan, entries: Sequence[tuple[str, Sequence[str]]] = (), holdings: Sequence[Holding] | None = None) -> None:
+        found = Kept(out(plan, entries) if holdings is None else holdings)
+        monkeypatch.setattr("tacit.holdings.holdings.is_begun", lambda plan: True)
+        monkeypatch.setattr("tacit.holdings.holdings.ledger_of", lambda plan, create=False: found)
+        monkeypatch.setattr("tacit.holdings.holdings.tables_in", lambda ledger: {name for one in found.holdings for name in one.tables})
+
+    return keep
+
+
+@pytest.fixture
+def judge(kept: Callable[..., None]) -> Callable[..., tuple[Verdict, ...]]:
     """The verdicts of a plan where the ledger holds some releases."""
 
     def judged(document: Mapping[str, Any], entries: Sequence[tuple[str, Sequence[str]]] = (), holdings: Sequence[Holding] | None = None, folder: Path = Path()) -> tuple[Verdict, ...]:
         plan = plan_of(document, folder)
-        kept = Kept(out(plan, entries) if holdings is None else holdings)
-        monkeypatch.setattr("tacit.holdings.holdings.is_begun", lambda plan: True)
-        monkeypatch.setattr("tacit.holdings.holdings.ledger_of", lambda plan, create=False: kept)
-        monkeypatch.setattr("tacit.holdings.holdings.tables_in", lambda ledger: {name for one in kept.holdings for name in one.tables})
+        kept(plan, entries, holdings)
         return assess(plan).verdicts
 
     return judged

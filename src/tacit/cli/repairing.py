@@ -131,6 +131,6 @@ def restore(
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
     options = [*(["--columns", ",".join(columns)] if columns else []), *(["--views", str(views)] if views != VIEWS else [])]
-    restored.show(found, screen(), chosen(audience), plan, options)
+    restored.show(found, screen(), chosen(audience), plan, options, check)
     restored.write_page(found, report, chosen(audience))
     return found.exit_status

@@ -69,6 +69,7 @@ class Judge:
         self.counts = 0
         self.pieces = _touched(out, members)
         self.before = [self._piece(number) for number in range(len(out.pieces))]
+        self.above = [number for number, (one, _) in enumerate(self.before) if one.worst is None or one.worst > out.gamma]  # pieces with somebody above gamma
 
     # -- what is out already ---------------------------------------------------------------------
 
@@ -110,6 +111,10 @@ class Judge:
     def touched(self, views: Set) -> frozenset[int]:
         """The pieces that some views touch."""
         return frozenset().union(*(self.pieces[one] for one in views))
+
+    def touched_by(self, shown: Sequence[Flags]) -> frozenset[int]:
+        """The pieces that views touch which are no candidates, by whom they show."""
+        return frozenset().union(*map(self.out.touched, shown))
 
     # -- by lists --------------------------------------------------------------------------------
 
@@ -201,6 +206,10 @@ class Judge:
         """Judge some views by counting, and the beliefs of those who are followed."""
         outcome, beliefs, there = self._counted(self.touched(views), [self.members[one] for one in views])
         return outcome, None if beliefs is None else self._followed(there.people, shares_of(self.out, beliefs)[there.class_of])
+
+    def of_views(self, shown: Sequence[Flags]) -> Outcome:
+        """Judge views that are no candidates, by whom they show."""
+        return self._counted(self.touched_by(shown), shown)[0]
 
     def _counted(
         self, pieces: Collection[int], views: Sequence[Flags], most: float = MOST_STEPS

@@ -44,7 +44,7 @@ class Restoration:
     `views` are places among the candidates; `classes` the classes to publish, where these restore and no set of few views
     does. `proved`: no smaller set restores, and where none was found, that there is none. `most_tables`: no other set of as
     few views keeps more tables of all people, those in no view included. `first` is how many sets were judged until the first that restores. `above` are the pieces with
-    somebody above gamma, before.
+    somebody above gamma, before. `whose` is stuck: 0 the adversary for whom views were looked for, else one of the others.
     """
 
     status: Status
@@ -55,6 +55,7 @@ class Restoration:
     tables_before: int | None = None
     tables_after: int | None = None
     stuck: Stuck | None = None
+    whose: int = 0
     tallies: tuple[Tally, ...] = ()
     judged: int = 0
     first: int | None = None

@@ -21,8 +21,9 @@ from tacit.jobs import Job
 from tacit.overlap.setting import Integers
 from tacit.repairs.disclosed import ALONE, Disclosed, Flags
 from tacit.repairs.judging_views import Judge, Outcome, Set
-from tacit.repairs.known_sets import Stuck, independent, known_classes, known_set, known_views
+from tacit.repairs.known_sets import independent, known_classes, known_views
 from tacit.repairs.listed import Lists
+from tacit.repairs.others import Others, considered, stuck
 from tacit.repairs.promise import SURE, Floats, Promise, Sets, best_of, logit, promise_of
 from tacit.repairs.restorations import DEFAULT, Level, Limits, Order, Restoration, Tally
 
@@ -48,13 +49,15 @@ def restored(
     pruned: bool = True,
     with_classes: bool = True,
     lists: Lists | None = None,
+    others: Sequence[Disclosed] = (),
     job: Job | None = None,
 ) -> Restoration:
     """Look for the fewest of some candidate views that restore gamma-privacy.
 
     `members` has a row for each candidate, the simplest first: whom it shows. `order` "blind" tries them in a random order
     of the given seed; without `pruned` no fact is used before a set is judged. Both are there to be compared with.
-    `with_classes` falls back on publishing whole classes. Everything but a limit in seconds is deterministic.
+    `with_classes` falls back on publishing whole classes. `others` is what other adversaries see of the same people: the views
+    have to hold for them as well. Everything but a limit in seconds is deterministic.
 
     >>> from tacit.overlap.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "Viral", "SARS"], ["SARS", "Viral", "SARS", "Flu"]
@@ -68,7 +71,7 @@ def restored(
     >>> [np.flatnonzero(ranges[one]).tolist() for one in found.views]
     [[2, 3], [3, 4]]
     """
-    return Search(out, members, limits, order, seed, pruned, with_classes, lists, job or Job()).run()
+    return Search(out, members, limits, order, seed, pruned, with_classes, lists, others, job or Job()).run()
 
 
 class Search:
@@ -76,7 +79,7 @@ class Search:
 
     def __init__(
         self, out: Disclosed, members: Flags, limits: Limits, order: Order, seed: int, pruned: bool, with_classes: bool,
-        lists: Lists | None, job: Job,
+        lists: Lists | None, others: Sequence[Disclosed], job: Job,
     ) -> None:  # fmt: skip
         self.out = out
         self.members = members
@@ -89,9 +92,8 @@ class Search:
         self.begun = time.monotonic()
         self.until = 1.0  # share of the time after which the sets at hand are left
         self.judge = Judge(out, members, lists, job, facts=pruned)
-        self.above = sorted(
-            number for number, (one, _) in enumerate(self.judge.before) if one.worst is None or one.worst > out.gamma
-        )
+        self.above = self.judge.above
+        self.others = Others(others, members, job)
         self.alive = np.arange(len(members))
         self.losses: list[tuple[str, int, int, int]] = []  # a fact, from which number of views on it counts, candidates before and after
         self.dead_pairs = np.zeros((0, 0), dtype=bool)
@@ -114,9 +116,10 @@ class Search:
         known: dict[str, Any] = {"before": worst, "tables_before": tables, "above": tuple(self.above)}
         if not self.above:
             return Restoration("holds", after=worst, tables_after=tables, proved=True, **known)
-        stuck = self.stuck()
-        if stuck is not None:
-            return Restoration("impossible", stuck=stuck, proved=True, **known)
+        if (why := stuck(self.judge)) is not None:
+            return Restoration("impossible", stuck=why, proved=True, **known)
+        if (of_other := self.others.stuck()) is not None:
+            return Restoration("impossible", stuck=of_other[1], whose=of_other[0] + 1, proved=True, **known)
         self.prepare()
         proved = True
         for size in range(1, self.limits.views + 1):
@@ -146,7 +149,8 @@ class Search:
         return Restoration(
             "restored", views=level.views, after=max(one for one in (*untouched, level.outcome.worst) if one is not None),
             tables_after=self.judge.tables(touched, level.outcome.tables), tallies=tuple(self.tallies), judged=self.total(),
-            first=None if level.first is None else self.total() - level.judged + level.first, proved=proved, most_tables=not level.left, **known,
+            first=None if level.first is None else self.total() - level.judged + level.first, proved=proved,
+            most_tables=not level.left and not self.others, **known,
         )  # fmt: skip
 
     def exposed(self) -> Integers:
@@ -157,20 +161,9 @@ class Search:
 
     # -- facts -----------------------------------------------------------------------------------
 
-    def stuck(self) -> Stuck | None:
-        """Why no view at all helps, where that is so already."""
-        for piece in self.above:
-            if self.judge.before[piece][0].hopeless or self.judge.is_unfair_piece(piece):
-                person, many = self.judge.few_values(piece)
-                few = Stuck((person,), possible=many) if many * self.out.gamma < 1 else Stuck()
-                return known_set(self.out, self.out.pieces[piece]) or few
-        return None
-
     def prepare(self) -> None:
         """Leave out candidates that can be in no set that restores."""
-        # Where somebody's value is not pinned down by a view, a value that is new to all views would be one that they may have.
-        new = self.out.value >= len(self.out.overlap.values) if self.out.is_open else np.zeros(self.out.people, dtype=bool)
-        self.keep("not considered", self.members.any(axis=1) & ~self.members[:, new].any(axis=1))
+        self.keep("not considered", np.logical_and.reduce([considered(one, self.members) for one in (self.out, *self.others.outs)]))
         if self.pruned:
             counts = self.out.counts(self.members[self.alive])
             self.keep("not diverse", self.out.is_diverse(counts) & (counts.sum(axis=1) >= ALONE))
@@ -253,7 +246,8 @@ class Search:
         """Before larger sets: leave out candidates that do the same as another, or that no further view can mend."""
         seen: set[bytes] = set()
         new = np.ones(len(marks), dtype=bool)
-        for at in np.argsort(~self.shows[self.alive], kind="stable").tolist():
+        # What does the same for one adversary may not for others.
+        for at in np.argsort(~self.shows[self.alive], kind="stable").tolist() if not self.others else ():
             mark = marks[at]
             if mark is not None:
                 new[at] = mark not in seen
@@ -343,11 +337,13 @@ class Search:
         """Do sets touch every piece with somebody above gamma, and does every view hang together with one?
 
         A piece that is not touched stays as it is. Views that meet no such piece, and no other view that does, change nothing
-        there: without them the set is smaller and does the same, and that one was judged.
+        there: without them the set is smaller and does the same, and that one was judged. They may be there for other adversaries.
         """
         if not self.pruned:
             return np.ones(len(sets), dtype=bool)
         kept: Flags = meets[sets].any(axis=1).all(axis=1)
+        if self.others:
+            return kept
         lonely = ~meets.any(axis=1)
         for at in np.flatnonzero(kept & lonely[sets].any(axis=1)).tolist():
             kept[at] = self.hangs_together(self.alive[sets[at]].tolist())
@@ -425,9 +421,14 @@ class Search:
         touched = self.judge.touched(views)
         if one.worst is None or one.worst > self.out.gamma or not touched.issuperset(self.above):
             return
-        level.first = level.first or level.judged
         merit = (self.kept_tables(views, one), int(self.shows[list(views)].sum()), [-view for view in views])
-        if level.merit is None or merit > level.merit:
+        if level.merit is not None and merit <= level.merit:
+            return
+        holds = True if not self.others else None if self.is_late() else self.others.hold(views)
+        if holds is None:
+            level.judged, level.left = level.judged - 1, level.left + 1
+        elif holds:
+            level.first = level.first or level.judged
             level.merit, level.views, level.outcome = merit, views, one
 
     def kept_tables(self, views: Set, one: Outcome) -> Fraction:
@@ -455,5 +456,6 @@ class Search:
         counts[:, : len(self.out.overlap.values)] = self.out.true_rows[chosen]
         if not bool(self.out.is_diverse(counts).all()):
             return ()
-        return tuple(int(chosen[one]) for one in independent(known_classes(self.out)[:, chosen]))
+        found = tuple(int(chosen[one]) for one in independent(known_classes(self.out)[:, chosen]))
+        return found if not self.others or self.others.hold_with([self.out.class_of == one for one in found]) else ()
 

@@ -182,19 +182,16 @@ def may_have(verdict: Verdict) -> str:
 
 
 def is_restorable(verdict: Verdict) -> bool:
-    """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain, and it does not look at what is out already."""
-    return verdict.check == GAMMA and verdict.status == "breached" and verdict.measured.get("gamma") != 1 and not verdict.subject.get("given")
+    """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain."""
+    return verdict.check == GAMMA and verdict.status == "breached" and verdict.measured.get("gamma") != 1
 
 
 def advice(verdict: Verdict) -> str:
     """What would help where restoring does not; empty where nothing has to."""
     if verdict.status != "breached" or is_restorable(verdict):
         return ""
-    is_certain = verdict.check == GAMMA and verdict.measured.get("gamma") == 1
-    certain = "somebody's value is certain, and no further view changes that; " if is_certain else ""
-    given = verdict.subject.get("given") if verdict.check == GAMMA and not is_certain else None
-    restoring = f", or name {listed(given)} in this check too, with given: [], and run tacit restore" if given else ""
-    return f"{certain}publish fewer of these releases, or give them coarser conditions{restoring}."
+    certain = "somebody's value is certain, and no further view changes that; " if verdict.check == GAMMA else ""
+    return f"{certain}publish fewer of these releases, or give them coarser conditions."
 
 
 # -- numbers and words -----------------------------------------------------------------------------------

@@ -52,13 +52,17 @@ WORDS = {
 
 
 def show(
-    found: Restored | NotRestored, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml"), options: Sequence[str] = ()
-) -> None:
-    """Print what was found: the further views and what they do, or why there are none. `options` are those of the search, to repeat it."""
+    found: Restored | NotRestored, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml"), options: Sequence[str] = (),
+    check: str | None = None,
+) -> None:  # fmt: skip
+    """Print what was found: the further views and what they do, or why there are none.
+
+    `options` are those of the search, and `check` what was asked for, to repeat it.
+    """
     if isinstance(found, NotRestored):
         show_not_restored(found, console, audience, plan)
     elif found.views:
-        show_restored(found, console, audience, plan, options)
+        show_restored(found, console, audience, plan, shlex.join(["tacit", "restore", *([check] if check else []), "--plan", str(plan), *options]))
     else:
         console.print(two_sides(Text(called(found), style="bold"), Text("holds already", style="green")))
         put(console, "Nothing has to be restored.")
@@ -77,8 +81,8 @@ def called(found: Restored | NotRestored) -> str:
     return f"{listed(found.releases)} together" if len(found.releases) > 1 else found.releases[0]
 
 
-def show_restored(found: Restored, console: Console, audience: Audience, plan: Path, options: Sequence[str]) -> None:
-    """The further views, and what they do."""
+def show_restored(found: Restored, console: Console, audience: Audience, plan: Path, again: str) -> None:
+    """The further views, and what they do; `again` is the command that looked for them."""
     ending = Text(f"restored with {plural('further view', len(found.views))}", style="green")
     if found.exit_status:
         ending = Text("not against one who knows the search", style="yellow")
@@ -89,11 +93,13 @@ def show_restored(found: Restored, console: Console, audience: Audience, plan: P
     console.print()
     console.print(hanging("Fewest?", fewest_told(found), 9))
     console.print(hanging("Cost", cost_told(found), 9))
+    if found.seen_by:
+        console.print(hanging("Seen by", seen_told(found), 9))
     console.print()
     show_verdict(found.verdicts[-1], console, audience)
     show_assumptions(found.verdicts[-1:], console)
     show_aware(found, console, audience)
-    show_draft(found, console, audience, plan, options)
+    show_draft(found, console, audience, plan, again)
 
 
 def show_shares(found: Restored, console: Console) -> None:
@@ -131,10 +137,10 @@ def show_aware(found: Restored, console: Console, audience: Audience) -> None:
         put(console, found.aware.story, 4)
 
 
-def show_draft(found: Restored, console: Console, audience: Audience, plan: Path, options: Sequence[str]) -> None:
+def show_draft(found: Restored, console: Console, audience: Audience, plan: Path, again: str) -> None:
     """Where the draft is, or the draft itself."""
     console.print()
-    name, again = shlex.quote(str(plan)), again_told(found, plan, options)
+    name = shlex.quote(str(plan))
     if found.exit_status:
         console.print(Text("Nothing was written.") if found.output is None else Text(""))
         show_next(["try other columns (--columns)", f"{again} for one who does not know the search"], console)
@@ -147,7 +153,11 @@ def show_draft(found: Restored, console: Console, audience: Audience, plan: Path
         console.print(hanging("To publish them", f"add to {plan}, the check in place of the one that is there:", 2))
         for line in found.draft.splitlines():
             console.print(Text(f"    {line}"), soft_wrap=True)
-    show_next([f"paste it into {plan}, then tacit check {name}", f"{again} --aware"][: 1 if found.aware else 2], console)
+    steps = [f"paste it into {plan}, then tacit check {name}"]
+    if found.to_record:
+        steps.append(f"let them go out together: tacit ledger record {shlex.join(found.to_record)} --plan {name}")
+    # Who knows the search is asked about where everybody sees the same.
+    show_next([*steps, *([f"{again} --aware"] if found.aware is None and len(found.seen_by) < 2 else [])], console)
 
 
 def show_not_restored(found: NotRestored, console: Console, audience: Audience, plan: Path) -> None:
@@ -178,12 +188,6 @@ def show_not_restored(found: NotRestored, console: Console, audience: Audience, 
 def sentence(text: str) -> str:
     """With a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
-
-
-def again_told(found: Restored, plan: Path, options: Sequence[str]) -> str:
-    """The command that looks for the same again."""
-    name = found.verdicts[0].name
-    return shlex.join(["tacit", "restore", *([name] if name else []), "--plan", str(plan), *options])
 
 
 def query_told(view: FurtherView, audience: Audience) -> str:
@@ -250,6 +254,14 @@ def cost_told(found: Restored) -> str:
     return told
 
 
+def seen_told(found: Restored) -> str:
+    """Who was judged, and what of all releases each of them sees; and who gets the further views."""
+    own = {one.name for one in found.views}
+    each = [f"{who} ({listed([name for name in views if name not in own])}, and all further views)" for who, views in found.seen_by]
+    gets = f"the further views go to {listed(found.views[0].to)}, like {listed(found.releases)}" if found.views[0].to else "the further views are for everybody"
+    return f"{'; '.join(each)}. It holds for {'each of them' if len(each) > 1 else 'them'}; {gets}"
+
+
 # -- the page --------------------------------------------------------------------------------------------
 
 
@@ -268,6 +280,7 @@ def render(found: Restored | NotRestored, audience: Audience) -> str:
         draft=found.draft_for(audience) if isinstance(found, Restored) else "",
         fewest=fewest_told(found) if isinstance(found, Restored) else "",
         cost=cost_told(found) if isinstance(found, Restored) and found.views else "",
+        seen=seen_told(found) if isinstance(found, Restored) and found.seen_by else "",
         looked=looked_told(found.looked) if found.looked else "",
         tally=tally_lines(found.looked) if found.looked else [],
         charts=crowds.charts(found.stages, found.verdicts, audience) if isinstance(found, Restored) else [],

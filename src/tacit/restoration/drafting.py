@@ -74,15 +74,19 @@ def identifier(name: str, dialect: str) -> exp.Identifier:
 def draft(check: Check, views: Sequence[FurtherView]) -> str:
     """Lines for the plan: the further views, and the check with all of them.
 
-    >>> print(draft(Check("gamma-privacy", {"gamma": 1}, releases=("a",)), [FurtherView("further-1", "SELECT x FROM t", 2)]), end="")
+    >>> check = Check("gamma-privacy", {"gamma": 1}, releases=("a",), given=(), collude=(("x", "y"),))
+    >>> print(draft(check, [FurtherView("further-1", "SELECT x FROM t", 2, to=("x",))]), end="")
     releases:
-      further-1: {query: "SELECT x FROM t"}
+      further-1: {query: "SELECT x FROM t", to: [x]}
     checks:
-      - gamma-privacy: {releases: [a, further-1], gamma: 1}
+      - gamma-privacy: {releases: [a, further-1], gamma: 1, given: [], collude: [[x, y]]}
     """
     told: dict[str, Any] = {"releases": [*check.releases, *(one.name for one in views)], **check.parameters}
+    told |= {} if check.given is None else {"given": check.given}
+    told |= {"collude": check.collude} if check.collude else {}
     told |= {"name": check.name} if check.name else {}
-    lines = ["releases:", *(f"  {key(one.name)}: {{query: {quoted(one.query)}}}" for one in views)]
+    to = [f", to: {as_yaml(one.to)}" if one.to else "" for one in views]
+    lines = ["releases:", *(f"  {key(one.name)}: {{query: {quoted(one.query)}{some}}}" for one, some in zip(views, to, strict=True))]
     return "\n".join([*lines, "checks:", f"  - {check.kind}: {as_yaml(told)}", ""])
 
 

@@ -19,7 +19,7 @@ Status = Literal["holds", "restored", "impossible", "none", "not-found"]
 
 @dataclass(frozen=True, slots=True)
 class FurtherView:
-    """A view to publish in addition: its name, its SQL, and how many rows it has.
+    """A view to publish in addition: its name, its SQL, how many rows it has, and who gets it (nobody means everybody).
 
     Where its condition is on a key or an identifier it `names_people`: the SQL is then for the owner only.
     """
@@ -28,6 +28,7 @@ class FurtherView:
     query: str
     rows: int
     names_people: bool = False
+    to: tuple[str, ...] = ()
 
     def is_for(self, audience: Audience) -> bool:
         """May these readers see the SQL?"""
@@ -35,7 +36,7 @@ class FurtherView:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """As `tacit restore --json` lists it."""
-        return {"name": self.name, "query": self.query if self.is_for(audience) else None, "rows": str(self.rows)}
+        return {"name": self.name, "query": self.query if self.is_for(audience) else None, "rows": str(self.rows), "to": list(self.to)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,9 @@ class AwareBelief:
 class Restored:
     """gamma-privacy holds: as it is (`views` is empty), or with further views.
 
-    `draft` are lines to paste into the plan. `aware` is there where it was asked for.
+    `draft` are lines to paste into the plan. `aware` is there where it was asked for. `to_record` are the releases that go out
+    together now, where the plan asks its ledger. `seen_by` are the adversaries who were judged, each with the releases that they would
+    see, where there is a choice: somebody holds something, or not all get the same.
     """
 
     releases: tuple[str, ...]
@@ -113,6 +116,8 @@ class Restored:
     looked: Looked | None = None
     aware: AwareBelief | None = None
     of_classes: bool = False
+    to_record: tuple[str, ...] = ()
+    seen_by: tuple[tuple[str, tuple[str, ...]], ...] = ()
     output: str | None = None
     stages: Stages | None = field(default=None, compare=False)
     seconds: float = 0.0

@@ -16,15 +16,13 @@ from tacit.definitions.registry import define
 from tacit.definitions.words import listed, people, plural
 from tacit.engines import output as place
 from tacit.errors import EngineError, InputError, ParameterError, PlanError, did_you_mean
-from tacit.holdings.concerning import concerns
+from tacit.holdings.concerning import out_already
 from tacit.jobs import Job
 from tacit.model.numbers import plain
-from tacit.model.release import View
 from tacit.model.verdict import Verdict
 from tacit.overlap.stages import stages
-from tacit.overlap_asking.questions import OverlapQuestions
 from tacit.plan.owned import owners_files
-from tacit.readings import Readings
+from tacit.plan.references import LEDGER
 from tacit.repairs.aware import Aware, aware
 from tacit.repairs.disclosed import Disclosed
 from tacit.repairs.known_sets import Stuck
@@ -32,6 +30,7 @@ from tacit.repairs.listed import Lists
 from tacit.repairs.restorations import Limits, Restoration, Tally
 from tacit.repairs.restore import restored
 from tacit.repairs.withstanding import withstanding
+from tacit.restoration.asked import Seen, asked, extended, recipients, verdict_about
 from tacit.restoration.drafting import draft, free_names
 from tacit.restoration.results import (
     NOT_KNOWN,
@@ -45,7 +44,6 @@ from tacit.restoration.scene import Choices, Scene, chosen_columns, scene_of
 
 if TYPE_CHECKING:
     from tacit.engines.base import Engine
-    from tacit.overlap.question import OverlapQuestion
     from tacit.plan.plan import Check, Plan
 
 KIND = "gamma-privacy"
@@ -83,7 +81,6 @@ def restore(
     with Desk(plan, job) as desk:
         if engine is not None:
             desk.engine = engine
-        refuse_what_is_out(desk, check)
         found = solve(desk, check, views, columns, seconds, against_aware, with_stages, job)
     if isinstance(found, Restored) and output is not None and found.views and not found.exit_status:
         with place.beside(Path(output)) as file:
@@ -91,23 +88,6 @@ def restore(
         found = replace(found, output=output)
     job.step("done", 1.0)
     return replace(found, seconds=time.perf_counter() - begun)
-
-
-def refuse_what_is_out(desk: Desk, check: Check) -> None:
-    """A search looks at what a check names. Where more is judged with that, it would find that nothing has to be restored."""
-    if not concerns(check, desk.plan):
-        return
-    hands = desk.holdings.hands(check)
-    mark = desk.plan.mark(*check.path)
-    if problem := next((problem for hand in hands for problem in hand.problems), None):
-        raise InputError(f"what is out already cannot be judged with {listed(check.releases)}: {problem.text}", hint="tacit check says more.", mark=mark)
-    if held := list(dict.fromkeys(one.release for hand in hands for one in hand.joined)):
-        are = "is" if len(check.releases) == 1 else "are"
-        raise InputError(
-            f"{listed(check.releases)} {are} judged together with {listed(held)}, which went out already; tacit restore looks only at releases that the check names.",
-            hint=f"Name all of them in one check, and restore that: - gamma-privacy: {{releases: [{', '.join([*held, *check.releases])}], gamma: {plain(check.parameters['gamma'])}, given: [], name: all}}",
-            mark=mark,
-        )
 
 
 def the_check(plan: Plan, name: str | None) -> Check:
@@ -157,28 +137,35 @@ def solve(
     definition = define(check.kind, check.parameters)
     assert isinstance(definition, GammaPrivacy)
     job.step("counting the tables that fit", 0.0)
-    question = desk.question(check)
-    before = replace(definition.check(question), name=check.name)
+    now = asked(desk, check, definition)
+    before, question = now.verdict, now.seen[0].question
     if before.status == "holds":
         many = question.overlap.people
         return Restored(
             check.releases, (before,), worlds_before=worlds(before), worlds_after=worlds(before), people_before=many, people_after=many
         )
+    if against_aware:
+        refuse_several(now.seen)
     scene = scene_of(desk, question, definition.gamma)
+    others = [scene.seen_as(one.question) for one in now.seen[1:]]
     choices = scene.candidates(chosen_columns(scene, columns))
     if before.status == "undecided":
         return NotRestored(check.releases, (before,), "not-found", "the tables that fit could not be counted, so nothing could be compared with them")
     limits = Limits(views=views, seconds=None if against_aware else seconds or SECONDS)
     lists = Lists(scene.out)
-    found = restored(scene.out, choices.members, limits=limits, with_classes=bool(scene.conditions), lists=lists, job=job)
+    found = restored(
+        scene.out, choices.members, limits=limits, with_classes=bool(scene.conditions), lists=lists, others=[one.out for one in others], job=job
+    )
+    if found.whose:
+        scene, before = others[found.whose - 1], verdict_about(desk, check, now.seen[found.whose])
     if found.status not in ("restored", "not-found"):
-        return not_restored(check, scene, before, found, looked_at(choices, found), views)
+        return not_restored(check, scene, before, found, looked_at(choices, found), views, several=bool(others))
     known, fewest = None, len(found.views)
     if against_aware:
         found, known = asked_aware(scene, choices, found, limits, lists, seconds, job)
     if found.status != "restored":
-        return not_restored(check, scene, before, found, looked_at(choices, found), views)
-    result = confirmed(scene, check, definition, before, found, choices, job)
+        return not_restored(check, scene, before, found, looked_at(choices, found), views, several=bool(others))
+    result = confirmed(scene, check, definition, before, found, choices, with_stages, job)
     if isinstance(result, NotRestored):
         return result
     result = replace(result, looked=replace(looked_at(choices, found), fewer=fewest if 0 < fewest < len(found.views) else None))
@@ -186,9 +173,17 @@ def solve(
         result = replace(result, aware=aware_told(scene, known, definition.gamma))
         if not result.exit_status:
             result = replace(result, verdicts=(before, replace(result.verdicts[1], assumptions=result.verdicts[1].assumptions[:-1])))
-    if with_stages:
-        result = replace(result, stages=stages(extended_question(desk, check, result.views), job))
     return result
+
+
+def refuse_several(seen: Sequence[Seen]) -> None:
+    """Who knows how views are chosen is asked about where all see the same: the choice depends on what others see, too."""
+    if len(seen) > 1:
+        who = listed([f"{one.called} ({listed(sorted(one.views))})" for one in seen])
+        raise InputError(
+            f"somebody who knows how views are chosen can be asked about only where all who are judged see the same releases, and these do not: {who}.",
+            hint="Leave that out (--aware): views are then looked for that hold for each of them, as long as they do not know how they were chosen.",
+        )
 
 
 def asked_aware(
@@ -220,38 +215,50 @@ def asked_aware(
 
 
 def confirmed(
-    scene: Scene, check: Check, definition: GammaPrivacy, before: Verdict, found: Restoration, choices: Choices, job: Job
+    scene: Scene, check: Check, definition: GammaPrivacy, before: Verdict, found: Restoration, choices: Choices, with_stages: bool, job: Job
 ) -> Restored | NotRestored:
-    """The further views as SQL, and what the check itself says about all views together."""
+    """The further views as SQL, and what the check itself says with them about everybody who gets them."""
     job.step("asking the check with all views", 0.95)
-    conditions = [*(choices.conditions[one] for one in found.views), *(scene.signs(one) for one in found.classes)]
-    rows = [*(int(choices.members[one].sum()) for one in found.views), *(int(scene.out.overlap.sizes[one]) for one in found.classes)]
-    names = free_names(scene.desk.plan.releases, len(conditions))
-    views = tuple(
-        FurtherView(name, scene.query(condition), many, scene.names_people(condition))
-        for name, condition, many in zip(names, conditions, rows, strict=True)
-    )
-    question = extended_question(scene.desk, check, views)
-    after = replace(definition.check(question), name=check.name)
-    if after.status == "undecided":
-        because = "further views were found, but the check could not be answered with them"
-        return NotRestored(check.releases, (before, after), "not-found", because, advice=("give the check more time (seconds: in the plan)",))
-    tables = (found.tables_after, worlds(after))
-    if after.status != "holds" or (None not in tables and tables[0] != tables[1]):
-        raise EngineError("the database selects other people with these conditions than Tacit does.", hint="Nothing was written. Please report this.")
+    views = further_views(scene, check, found, choices)
+    plan, more = extended(scene.desk.plan, check, views)
+    first = frozenset([*scene.question.releases, *(one.name for one in views)])
+    with Desk(plan, job) as desk:
+        desk.engine = scene.desk.engine
+        then = asked(desk, more, definition, first)
+        after, own = then.verdict, next(one for one in then.seen if one.views == first)
+        if after.status == "undecided":
+            because = "further views were found, but the check could not be answered with them"
+            return NotRestored(check.releases, (before, after), "not-found", because, advice=("give the check more time (seconds: in the plan)",))
+        tables = (found.tables_after, worlds(own.verdict))
+        if after.status != "holds" or (None not in tables and tables[0] != tables[1]):
+            raise EngineError("the database selects other people with these conditions than Tacit does.", hint="Nothing was written. Please report this.")
+        drawn = stages(own.question, job) if with_stages else None
     after = replace(after, assumptions=(*after.assumptions, NOT_KNOWN))
     return Restored(
-        check.releases, (before, after), views, draft(check, views), worlds(before), worlds(after), scene.question.overlap.people,
-        question.overlap.people, of_classes=bool(found.classes),
+        check.releases, (before, after), views, draft(check, views), worlds(before), worlds(own.verdict), scene.question.overlap.people,
+        own.question.overlap.people, of_classes=bool(found.classes), to_record=to_record(scene.desk, check, views), stages=drawn,
+        seen_by=tuple((one.called, one.question.releases) for one in then.seen if len(then.seen) > 1 or one.question.releases != more.releases),
+    )  # fmt: skip
+
+
+def further_views(scene: Scene, check: Check, found: Restoration, choices: Choices) -> tuple[FurtherView, ...]:
+    """What was found as views with names, for those who get the releases of the check."""
+    conditions = [*(choices.conditions[one] for one in found.views), *(scene.signs(one) for one in found.classes)]
+    rows = [*(int(choices.members[one].sum()) for one in found.views), *(int(scene.out.overlap.sizes[one]) for one in found.classes)]
+    plan = scene.desk.plan
+    names, to = free_names(plan.releases, len(conditions)), recipients(plan, check)
+    return tuple(
+        FurtherView(name, scene.query(condition), many, scene.names_people(condition), to)
+        for name, condition, many in zip(names, conditions, rows, strict=True)
     )
 
 
-def extended_question(desk: Desk, check: Check, views: Sequence[FurtherView]) -> OverlapQuestion:
-    """The question of a check with further views, as the plan with the draft would ask it."""
-    more = {one.name: View(one.name, one.query) for one in views}
-    plan = replace(desk.plan, releases={**desk.plan.releases, **more})
-    asked = OverlapQuestions(plan, Readings(plan, lambda: desk.engine), lambda: desk.engine, desk.job)
-    return asked.question(replace(check, releases=(*check.releases, *more)))
+def to_record(desk: Desk, check: Check, views: Sequence[FurtherView]) -> tuple[str, ...]:
+    """The releases to record together, where the check asks the ledger: those that it does not have yet."""
+    if LEDGER not in out_already(check, desk.plan):
+        return ()
+    recorded = {one.release for one in desk.holdings.held(check) if one.entry is not None}
+    return (*(name for name in check.releases if name not in recorded), *(one.name for one in views))
 
 
 def worlds(verdict: Verdict) -> int | None:
@@ -276,9 +283,9 @@ def told(tally: Tally) -> dict[str, object]:
     return {"views": tally.views, "sets": tally.sets, "judged": tally.judged, "ruled_out": dict(tally.ruled_out), "left": tally.left}
 
 
-def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration, looked: Looked, views: int) -> NotRestored:
+def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration, looked: Looked, views: int, *, several: bool) -> NotRestored:
     """Why there are no further views."""
-    gamma = plain(scene.out.gamma)
+    gamma, for_all = plain(scene.out.gamma), " for everybody who gets them" if several else ""
     story, advice = "", tuple[str, ...]()
     if found.status == "impossible":
         assert found.stuck is not None
@@ -286,10 +293,10 @@ def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration
         accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
         advice = ("publish fewer of these releases, or coarser ones; what is out already cannot be undone", *accept)
     elif found.status == "none":
-        because = f"no set of up to {plural('view', views)} with conditions on {listed(looked.columns)} brings every share to {gamma} or less"
+        because = f"no set of up to {plural('view', views)} with conditions on {listed(looked.columns)} brings every share to {gamma} or less{for_all}"
         advice = (*more_views(views), "or allow conditions on other columns (--columns)", f"or accept a gamma above {gamma}")
     else:
-        because = f"no further views were found that bring every share to {gamma}; not all sets could be judged"
+        because = f"no further views were found that bring every share to {gamma}{for_all}; not all sets could be judged"
         advice = ("give it more time (--seconds)", "or fewer columns (--columns)", f"or accept a gamma above {gamma}")
     if found.status == "impossible":
         return NotRestored(check.releases, (before,), "impossible", because, story, advice, worlds(before))

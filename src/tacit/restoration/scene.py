@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +64,13 @@ class Scene:
                 return {}
             found[name] = view.condition
         return found
+
+    def seen_as(self, question: OverlapQuestion) -> Scene:
+        """The same people as another adversary sees them."""
+        check_known(question)
+        true = [self.values[number] for number in self.out.value.tolist()]
+        out, values = disclosed(self.desk, question, self.keys, true, self.out.gamma)
+        return replace(self, question=question, out=out, values=values)
 
     def signs(self, class_: int) -> Signs:
         """Which releases have to select somebody, and which not, to mean this class alone."""
@@ -127,8 +134,34 @@ def keyed(question: OverlapQuestion) -> KeyedTable:
 def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
     """Look up everybody: key, class, value, and public columns."""
     people = keyed(question)
-    engine = people.engine
-    check_size(question, engine.value(shapes.row_count(people.name)))
+    check_known(question)
+    names = usable(people)
+    outputs = {f"k{at}": people.read(name) for at, name in enumerate(people.key)}
+    outputs |= {f"c{at}": people.read(name) for at, name in enumerate(names)} | {"v": people.read(people.sensitive)}
+    wide = len(people.key)
+    rows = sorted(people.engine.rows(shapes_stored.stored_rows(people.name, outputs)), key=lambda row: tuple(map(str, row[:wide])))
+    keys = [tuple(row[:wide]) for row in rows]
+    out, values = disclosed(desk, question, keys, [row[-1] for row in rows], gamma)
+    columns = {name: [row[wide + at] for row in rows] for at, name in enumerate(names)}
+    return Scene(desk, question, out, keys, columns, values)
+
+
+def disclosed(desk: Desk, question: OverlapQuestion, keys: Sequence[Key], true: Sequence[Any], gamma: Fraction) -> tuple[Disclosed, tuple[Any, ...]]:
+    """What is out about some people, of whom the true values are given; and all values."""
+    classes = {key: class_ for key, class_, _ in question.everyone()}
+    values, numbers = numbered(question.overlap.values, true)
+    out = Disclosed(
+        question.overlap, np.array([classes.get(key, IN_NO_VIEW) for key in keys], dtype=np.int64), numbers, gamma, meanings_of(desk, question, values)
+    )
+    if not out.is_true():
+        raise DataError("the table does not give the views the answers that were published.", hint="Correct the table or the answer files.")
+    return out, values
+
+
+def check_known(question: OverlapQuestion) -> None:
+    """Refuse what is too large to search, or of which not all is known."""
+    people = keyed(question)
+    check_size(question, people.engine.value(shapes.row_count(people.name)))
     if not people.is_known or question.overlap.current is None:
         raise DataError(
             f"the true {question.sensitive} of everybody in the views is needed to publish more of it.",
@@ -136,21 +169,6 @@ def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
             if not people.is_known
             else f"Say domains: {{{question.sensitive}: [...]}}: some people have one that no view publishes.",
         )
-    names = usable(people)
-    outputs = {f"k{at}": people.read(name) for at, name in enumerate(people.key)}
-    outputs |= {f"c{at}": people.read(name) for at, name in enumerate(names)} | {"v": people.read(people.sensitive)}
-    classes = {key: class_ for key, class_, _ in question.everyone()}
-    wide = len(people.key)
-    rows = sorted(engine.rows(shapes_stored.stored_rows(people.name, outputs)), key=lambda row: tuple(map(str, row[:wide])))
-    keys = [tuple(row[:wide]) for row in rows]
-    values, numbers = numbered(question.overlap.values, [row[-1] for row in rows])
-    out = Disclosed(
-        question.overlap, np.array([classes.get(key, IN_NO_VIEW) for key in keys], dtype=np.int64), numbers, gamma, meanings_of(desk, question, values)
-    )
-    if not out.is_true():
-        raise DataError("the table does not give the views the answers that were published.", hint="Correct the table or the answer files.")
-    columns = {name: [row[wide + at] for row in rows] for at, name in enumerate(names)}
-    return Scene(desk, question, out, keys, columns, values)
 
 
 def meanings_of(desk: Desk, question: OverlapQuestion, values: Sequence[Any]) -> tuple[tuple[int, ...], ...]:

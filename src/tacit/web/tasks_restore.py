@@ -32,6 +32,7 @@ class Restoring:
     charts: tuple[Chart, ...]
     html: str
     releases: tuple[str, ...]
+    to: tuple[str, ...]  # who gets the further views; nobody means everybody
     at: int  # the check's place in the plan
     is_done: bool
     digest: str
@@ -55,6 +56,7 @@ def restore(
     told = []
     if isinstance(found, Restored) and found.views:
         told = [("Fewest?", restored.fewest_told(found)), ("Cost", restored.cost_told(found))]
+        told += [("Seen by", restored.seen_told(found))] if found.seen_by else []
         told += [("Who knows how they were chosen", restored.sentence(found.aware.because))] if found.aware else []
     return Restoring(
         found.status, headline(found), tuple(restored.numbers(found)), tuple(map(Answer.of, found.verdicts)),
@@ -63,7 +65,7 @@ def restore(
         () if isinstance(found, Restored) else tuple(map(plain_words, found.advice)),
         tuple(restored.tally_lines(found.looked)) if found.looked and not done else (),
         tuple(crowds.charts(found.stages, found.verdicts, "owner")) if isinstance(found, Restored) else (),
-        restored.render(found, "owner"), found.releases, at, done and not found.exit_status, digest,
+        restored.render(found, "owner"), found.releases, found.views[0].to if isinstance(found, Restored) and found.views else (), at, done and not found.exit_status, digest,
     )  # fmt: skip
 
 

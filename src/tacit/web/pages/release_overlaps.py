@@ -376,8 +376,8 @@ def rests_on() -> None:
 
 
 def is_restorable(verdict: Mapping[str, Any]) -> bool:
-    """May the page Repair bring gamma-privacy back? No view makes what is certain uncertain, and it does not look at what is out already."""
-    return bool(verdict["check"] == GAMMA and verdict["status"] == "breached" and verdict["measured"].get("gamma") != "1" and not verdict["subject"].get("given"))
+    """May the page Repair bring gamma-privacy back? No view makes what is certain uncertain."""
+    return bool(verdict["check"] == GAMMA and verdict["status"] == "breached" and verdict["measured"].get("gamma") != "1")
 
 
 def what_next(visit: Visit, name: str, verdicts: Sequence[Mapping[str, Any]]) -> None:

@@ -1,0 +1,127 @@
+"""Asked: a gamma-privacy check for everybody who gets its releases, each with what they hold; further views have to do for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tacit.assess import Desk, judged_by, not_asked
+from tacit.definitions.words import listed
+from tacit.errors import InputError, TacitError
+from tacit.holdings.asking import question_for
+from tacit.holdings.concerning import concerns
+from tacit.holdings.held import in_words
+from tacit.holdings.judging import ORDER, closeness, told
+from tacit.model.release import View
+
+if TYPE_CHECKING:
+    from tacit.definitions.gamma_privacy import GammaPrivacy
+    from tacit.holdings.holdings import Hand
+    from tacit.model.verdict import Verdict
+    from tacit.overlap.question import OverlapQuestion
+    from tacit.plan.plan import Check, Plan
+    from tacit.restoration.results import FurtherView
+
+Views = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one adversary sees, with what they hold; and the verdict about that. `hand` is None where a check looks at its releases alone."""
+
+    question: OverlapQuestion
+    verdict: Verdict
+    hand: Hand | None = None
+
+    @property
+    def views(self) -> Views:
+        """The releases that they see."""
+        return frozenset(self.question.releases)
+
+    @property
+    def called(self) -> str:
+        """Who that is, in words."""
+        return "anyone" if self.hand is None else self.hand.adversary.called
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The verdict of a check, and what it was asked about: a Seen for each different set of views, the most exposed first."""
+
+    verdict: Verdict
+    seen: tuple[Seen, ...]
+
+
+def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = frozenset()) -> Asked:
+    """Ask a check for every adversary. Of those who are exposed the same, the one who sees `like` comes first.
+
+    What is out and cannot be judged with the releases is refused: nobody could say whether further views hold beside it.
+    """
+    if not concerns(check, desk.plan):
+        question = desk.question(check)
+        alone = Seen(question, _named(judged_by(check, definition, question, desk), check, desk))
+        return Asked(alone.verdict, (alone,))
+    hands = desk.holdings.hands(check)
+    found: dict[Views, Seen] = {}
+    for hand in hands:
+        views = frozenset([*hand.names, *hand.new])
+        if hand.problems or views not in found:
+            found[views] = _seen(desk, check, definition, hand)
+    order = sorted(found.values(), key=lambda one: (ORDER.index(one.verdict.status), one.verdict.vacuous, closeness(one.verdict), one.views != like, -len(one.views)))
+    first = order[0]
+    assert first.hand is not None
+    decided = hands if first.verdict.status == "holds" else [first.hand]
+    held = [one for hand in hands for one in hand.adversary.held]
+    verdict = told(check, first.verdict, first.hand, decided, desk.holdings, held)
+    return Asked(_named(verdict, check, desk), tuple(order))
+
+
+def verdict_about(desk: Desk, check: Check, one: Seen) -> Verdict:
+    """The verdict about one adversary, which says who they are and what they hold."""
+    if one.hand is None:
+        return one.verdict
+    return _named(told(check, one.verdict, one.hand, [one.hand], desk.holdings, one.hand.adversary.held), check, desk)
+
+
+def _seen(desk: Desk, check: Check, definition: GammaPrivacy, hand: Hand) -> Seen:
+    if hand.problems:
+        raise _not_with(desk.plan, check, hand.problems[0].text, "tacit check says more.")
+    try:
+        question = question_for(check, hand, desk)
+        return Seen(question, judged_by(check, definition, question, desk), hand)
+    except TacitError as error:
+        if not hand.joined:
+            raise
+        raise _not_with(desk.plan, check, f"{in_words(hand.joined)}: {error.message}", error.hint) from None
+
+
+def _not_with(plan: Plan, check: Check, why: str, hint: str | None) -> InputError:
+    return InputError(f"what is out already cannot be judged with {listed(check.releases)}: {why}", hint=hint, mark=plan.mark(*check.path))
+
+
+def _named(verdict: Verdict, check: Check, desk: Desk) -> Verdict:
+    return replace(verdict, name=check.name, warnings=(*verdict.warnings, *not_asked(check, desk)))
+
+
+# -- with further views ----------------------------------------------------------------------------------
+
+
+def recipients(plan: Plan, check: Check) -> tuple[str, ...]:
+    """Who gets further views: all who get some release of the check, so that each adversary has all of them; nobody means everybody.
+
+    >>> from pathlib import Path
+    >>> from tacit.plan.plan import Check, Plan
+    >>> some = {"a": View("a", "", to=("bank",)), "b": View("b", "", to=("clinic", "bank")), "c": View("c", "")}
+    >>> plan = Plan("", Path(), mark=lambda *_: None, releases=some)
+    >>> recipients(plan, Check("gamma-privacy", releases=("a", "b"))), recipients(plan, Check("gamma-privacy", releases=("a", "c")))
+    (('bank', 'clinic'), ())
+    """
+    to = [plan.releases[name].to for name in check.releases]
+    return tuple(dict.fromkeys(client for some in to for client in some)) if all(to) else ()
+
+
+def extended(plan: Plan, check: Check, views: Sequence[FurtherView]) -> tuple[Plan, Check]:
+    """The plan and the check with further views, as the draft says it."""
+    more = {one.name: View(one.name, one.query, to=one.to) for one in views}
+    return replace(plan, releases={**plan.releases, **more}), replace(check, releases=(*check.releases, *more))
