@@ -10,6 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -147,6 +148,46 @@ def test_arrow_is_the_same_table(found: list[pa.RecordBatch], truncated: bool) -
         marks.append(metadata)
     assert repr(pa.Table.from_batches(got, found[0].schema).to_pydict()) == repr(pa.Table.from_batches(found).to_pydict())
     assert (bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true") is truncated
+
+
+FIXED = [
+    pa.bool_(), pa.int8(), pa.uint16(), pa.int32(), pa.float32(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.time64("us"), pa.duration("us"),
+    pa.decimal128(38, 2), pa.decimal256(60, 2), pa.month_day_nano_interval(), pa.binary(4),
+]  # fmt: skip
+
+
+def sent(column: pa.Array) -> bytes:
+    batch = pa.record_batch([column], ["x"])
+    return whole(ArrowEncoder(), [batch, batch])
+
+
+@pytest.mark.parametrize("kind", FIXED, ids=str)
+def test_what_lies_beneath_missing_values_does_not_go_out(kind: pa.DataType) -> None:
+    """The database leaves there what it had in memory, such as values of rows that the query does not select."""
+    plain, secret = bytes(9 * kind.bit_width // 8 + 2), b"\xff" * (9 * kind.bit_width // 8 + 2)
+    for start, end in ((0, 8), (3, 8), (0, 3)):
+        told = {
+            sent(pa.Array.from_buffers(kind, 8, [pa.py_buffer(b"\0"), pa.py_buffer(under)])[start:end])
+            for under in (plain, secret)
+        }
+        assert len(told) == 1
+
+
+def test_the_present_ones_among_missing_values_stay() -> None:
+    column = pa.array([1, None, 3, None, 5])
+    hidden = pa.Array.from_buffers(pa.int64(), 5, [column.buffers()[0], pa.array([1, 77, 3, 77, 5]).buffers()[1]])
+    for one in (hidden, hidden[1:], hidden[:4], pa.array([[1, None], None]), pa.array([{"a": None, "b": "x"}, None]), pa.array(["a", None])):
+        body = sent(one)
+        assert pa.ipc.open_stream(body).read_all().column("x").to_pylist() == one.to_pylist()
+        assert b"\x4d" + bytes(7) not in body
+
+
+def test_text_beneath_a_missing_value_does_not_go_out() -> None:
+    offsets = pa.py_buffer(np.array([0, 6, 7], dtype=np.int32))
+    hidden = pa.Array.from_buffers(pa.string(), 2, [pa.py_buffer(b"\x02"), offsets, pa.py_buffer(b"Cancerx")])
+    body = sent(hidden)
+    assert pa.ipc.open_stream(body).read_all().column("x").to_pylist() == [None, "x"]
+    assert b"Cancer" not in body
 
 
 def test_infinity_and_nan_are_null_in_json_only() -> None:
