@@ -143,6 +143,16 @@ def test_the_least_noise_is_least() -> None:
             assert oracle.delta_dp(one.laws() or {}, one.ratio) > delta, (vars(one), delta)
 
 
+@pytest.mark.parametrize(("people", "cells", "epsilon", "delta"), [(398, 44_840, "1", "5.086e-7"), (7, 1782, "4", "1.65e-6"), (15, 12_255, "2", "4.4999e-5"), (5, 26, "0.5", "5.2386e-8")])
+def test_the_least_noise_is_least_where_delta_has_a_kink(people: int, cells: int, epsilon: str, delta: str) -> None:
+    terms = Terms(Epsilon.read(epsilon), F(delta))
+    promise = Promise(terms, people, people, Cells.alike(cells))
+    alpha = least_alpha(promise)
+    for near in (None, alpha * F(101, 100), alpha * F(9, 10)):
+        alpha = least_alpha(promise, near)
+        assert promise.spent(alpha, terms.epsilon.ratio[0]).high <= terms.delta < promise.spent(alpha * F(9995, 10_000), terms.epsilon.ratio[0]).low
+
+
 TABLE_4_1 = [("ln(5)", "5.5309"), ("ln(10)", "2.1662"), ("ln(20)", "0.9350"), ("ln(50)", "0.3394")]
 
 

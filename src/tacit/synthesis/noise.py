@@ -27,6 +27,8 @@ LITTLE, WIDEST = 1e-6, 2.0  # where a search without a guess begins, and its wid
 STEEP = 10.0  # about so steeply delta falls with alpha, as a power
 FEW = 300  # people drawn from two cells up to whom every count is summed over
 CLOSE = 1.00002  # a bracket of alpha that is narrow enough to try its ends
+NEARLY = 0.998  # of delta that is used up: alpha is then the least, up to a tenth of a percent
+LESS = Fraction(9999, 10_000)  # noise that may be enough too, where less of delta is used up
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,12 @@ def narrowed(
         found = promise.spent(Fraction(alpha), ratio, least=False).high
         return math.log(found) - math.log(target) if found else -700.0
 
-    if near is not None and (root := followed(miss, float(near))) and passes(best := rounded(Fraction(root * (1 + 1e-7)))):
+    def least(alpha: Fraction) -> bool:
+        """Is it enough, and hardly less not? Where delta has a kink, a straight line may lead too far."""
+        found = promise.spent(alpha, ratio, least=False).high
+        return found <= target and (found >= NEARLY * target or not passes(rounded(alpha * LESS)))
+
+    if near is not None and (root := followed(miss, float(near))) and least(best := rounded(Fraction(root * (1 + 1e-7)))):
         return best
     found_bracket = bracket(miss, float(near) if near is not None else None, float(most))
     if found_bracket is None:
@@ -314,7 +321,7 @@ def narrowed(
         if high <= low * CLOSE or at_low <= 0:
             break
         root = low * (high / low) ** (at_low / (at_low - at_high))
-        if high <= low * NARROW and passes(best := rounded(Fraction(root * (1 + 1e-7)))):
+        if high <= low * NARROW and least(best := rounded(Fraction(root * (1 + 1e-7)))):
             return best
         at = root if turn % 3 else math.sqrt(low * high)
         found = miss(at)
