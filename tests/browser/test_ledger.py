@@ -55,6 +55,34 @@ def choose(page: Page, release: str, *, no_more: bool = False) -> None:
     told.to_have_count(0, timeout=LONG) if no_more else told.to_be_visible(timeout=LONG)
 
 
+def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path) -> None:
+    from tacit.holdings.ledgers import begin, ledger_of
+    from tacit.plan.load import load_plan
+
+    begin(load_plan(written(tmp_path)))
+    served = serve(tmp_path / "ledger.yaml")
+    page = visit().page(served.link())
+    page.goto(served.url("ledger"))
+    choose(page, "men")
+    form = page.get_by_test_id("record-form")
+    form.get_by_role("radio", name="To these").click()
+    form.get_by_label("Recipients").click()
+    for name, key in (("Univ. Zürich", "Enter"), ("The press", "Tab")):
+        page.keyboard.type(name)
+        page.keyboard.press(key)
+        expect(form.locator(".q-chip", has_text=name)).to_be_visible()
+    form.get_by_label("Recipients").fill("reg")  # finds one of the plan, and is no name itself
+    page.locator(".q-menu .q-item", has_text="registry").click()
+    page.get_by_test_id("record").click()
+    expect(page.get_by_test_id("was-recorded")).to_be_visible(timeout=LONG)
+    with ledger_of(load_plan(served.plan)) as ledger:
+        assert [set(one.to) for one in ledger.held()] == [{"Univ. Zürich", "The press", "registry"}]
+    page.reload()
+    form.get_by_role("radio", name="To these").click()
+    form.get_by_label("Recipients").click()
+    expect(page.locator(".q-menu .q-item", has_text="The press")).to_be_visible(timeout=LONG)  # known from now on, so that nobody is spelled twice
+
+
 def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path) -> None:
     served = serve(written(tmp_path))
     page = visit().page(served.link())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,13 @@ async def show(visit: Visit) -> None:
         return
     sentence = ui.label(told(found)).classes("muted").props('data-testid="summary"')
     table = ledger_entries.Entries(visit, plan, found.entries)
-    holders = ledger_holders.Holders(visit, plan, found.head, table.know)
+
+    def know(clients: Collection[str]) -> None:
+        table.know(clients)
+        if record is not None:
+            record.know(clients)
+
+    holders = ledger_holders.Holders(visit, plan, found.head, know)
 
     async def changed() -> None:
         now = await asyncio.to_thread(summary, plan)
@@ -75,7 +82,7 @@ async def show(visit: Visit) -> None:
 
     table.changed = changed
     await table.show()
-    await ledger_record.form(visit, plan, changed)
+    record = await ledger_record.form(visit, plan, changed)
     await holders.show()
     await verifying(visit)
 

@@ -22,6 +22,7 @@ from tacit.web.bench import STATE, Visit, walk
 from tacit.web.pages.ledger_entries import later
 from tacit.web.pages.repair_work import TO_RECORD
 from tacit.web.parts.badges import badge
+from tacit.web.parts.fields import take_typed
 from tacit.web.parts.notices import notice, show_error
 from tacit.web.parts.saving import save_button
 from tacit.web.parts.working import show_work
@@ -41,17 +42,17 @@ LAST_RELEASE = "last release"  # left with the book by the page of a release
 SHOWN_SECONDS = 600.0  # how long a page that is opened again shows what came of the last one
 
 
-async def form(visit: Visit, plan: Plan, changed: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """The form, and what came of it."""
+async def form(visit: Visit, plan: Plan, changed: Callable[[], Coroutine[Any, Any, None]]) -> Form | None:
+    """The form, and what came of it; None where the plan has nothing to record."""
     with ui.element("section").classes("card").props('aria-label="Record a release" data-testid="record-form"'):
         ui.html("Record a release", tag="h2", sanitize=False)
         if not plan.releases:
             ui.label("The plan has no releases yet. Plan one first; then it can be recorded here.").classes("muted")
             ui.link("Start", visit.link(""))
-            return
+            return None
         ui.label("Its checks are asked together with all that is out already. If all hold it is recorded, and only then written.").classes("muted")
         files = await asyncio.to_thread(files_of, visit, plan)
-        Form(visit, plan, files, changed)
+        return Form(visit, plan, files, changed)
 
 
 def files_of(visit: Visit, plan: Plan) -> list[str]:
@@ -87,7 +88,10 @@ class Form:
                     'outlined dense use-chips options-dense hint="Several go out at once: they are judged together"'
                 ).mark("record-release")
                 self.who = ui.radio({AS_PLANNED: "To whom the plan says", PUBLIC: "To everybody", THESE: "To these"}, value=AS_PLANNED, on_change=self._who_chosen).props('dense aria-label="To whom"')
-                self.to = ui.select(clients, label="Recipients", multiple=True, with_input=True, new_value_mode="add-unique").props("outlined dense use-chips options-dense").mark("record-to")
+                self.to = ui.select(clients, label="Recipients", multiple=True, with_input=True, new_value_mode="add-unique").props(
+                    'outlined dense use-chips options-dense hint="Choose them, or write a name and press Enter"'
+                ).mark("record-to")
+                take_typed(self.to)
                 self.to.set_visibility(False)
                 self.planned = ui.label().classes("fine")
             with ui.element("div").classes("stack"):
@@ -103,6 +107,10 @@ class Form:
         before = visit.book.works.latest(RECORD)
         if before is not None and (not before.over or (before.state == "done" and time.monotonic() - (before.ended or 0) < SHOWN_SECONDS)):
             self._follow(before, is_new=not before.over)
+
+    def know(self, clients: Collection[str]) -> None:
+        """Offer these recipients to choose from, too."""
+        self.to.set_options(sorted({*self.to.options, *clients}), value=self.to.value)
 
     # -- what is chosen ---------------------------------------------------------------------------------------
 

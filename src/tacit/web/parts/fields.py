@@ -1,8 +1,13 @@
-"""Fields: what was typed into a field for a number, as a number that can be worked with."""
+"""Fields: what was typed into them, as what can be worked with."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nicegui import ui
+    from nicegui.events import GenericEventArguments
 
 
 def whole(typed: float | None) -> int:
@@ -12,3 +17,26 @@ def whole(typed: float | None) -> int:
     (12, 0, 0, 0)
     """
     return int(typed) if typed is not None and math.isfinite(typed) else 0
+
+
+def take_typed(field: ui.select) -> None:
+    """Let a field of several names take what was typed when it is left, too: without this only Enter does, and all else is gone without a word."""
+    typed = ""
+
+    def type_on(event: GenericEventArguments) -> None:
+        nonlocal typed
+        typed = str(event.args or "").strip()
+
+    def leave() -> None:
+        nonlocal typed
+        if typed and typed not in field.value:
+            field.set_options([*dict.fromkeys([*field.options, typed])], value=[*field.value, typed])
+        typed = ""
+
+    def chosen() -> None:
+        nonlocal typed
+        typed = ""  # it was there to find one, or Enter has taken it
+
+    field.on("input-value", type_on)
+    field.on("blur", leave)
+    field.on_value_change(chosen)
