@@ -21,6 +21,11 @@ from tacit.server.gateway import Gateway
 from tacit.server.options import Options
 from tacit.server.serve import listening, server_for
 
+try:  # the loop that `tacit serve` takes
+    from uvloop import new_event_loop
+except ImportError:
+    from asyncio import new_event_loop
+
 PLAN = """\
 version: 1
 tables:
@@ -106,7 +111,8 @@ class Live:
                 self._failed.append(error)
                 self._ready.set()
 
-        asyncio.run(main())
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(main())
 
     async def _announce(self) -> None:
         while not self.server.started:

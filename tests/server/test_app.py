@@ -46,6 +46,25 @@ def test_as_arrow(gateway: Live) -> None:
     assert pa.ipc.open_stream(found.content).read_all().to_pydict() == {"ward": ["A", "B"], "beds": [10, 20]}
 
 
+@pytest.mark.parametrize("accept", ["application/json", "text/csv", "application/vnd.apache.arrow.stream"])
+def test_a_long_answer_arrives_whole_also_where_it_is_taken_slowly(open_gateway: Live, accept: str) -> None:
+    rows = 200_000
+    request = {"sql": f"SELECT range AS n, 'name ' || range AS name FROM range({rows})"}
+    with open_gateway.client() as client, client.stream("POST", "/query", json=request, headers={"Accept": accept}) as answer:
+        body = b""
+        for number, part in enumerate(answer.iter_raw()):
+            body += part
+            time.sleep(0.1 if number < 5 else 0)
+    if accept.endswith("json"):
+        found = [tuple(row) for row in json.loads(body)["rows"]]
+    elif accept.endswith("csv"):
+        found = [(int(number), name.strip('"')) for number, name in (line.split(",") for line in body.decode().splitlines()[1:])]
+    else:
+        table = pa.ipc.open_stream(body).read_all()
+        found = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    assert found == [(number, f"name {number}") for number in range(rows)]
+
+
 def test_a_query_about_the_secret_is_refused_and_says_which(gateway: Live) -> None:
     found = gateway.query("SELECT name FROM stays WHERE disease = 'cancer'")
     assert found.status_code == 403

@@ -25,6 +25,7 @@ from tacit.server.formats import (
     CsvEncoder,
     Encoder,
     JsonEncoder,
+    Piece,
     wanted,
 )
 from tacit.server.refusals import Refusal
@@ -54,7 +55,10 @@ def batches(draw: Any) -> list[pa.RecordBatch]:
 
 
 def whole(encoder: Encoder, found: list[pa.RecordBatch], *, truncated: bool = False) -> bytes:
-    return encoder.start(found[0].schema) + b"".join(encoder.batch(batch) for batch in found[1:]) + encoder.end(truncated)
+    parts: Piece = [encoder.start(found[0].schema)]
+    for batch in found[1:]:
+        parts += encoder.batch(batch)
+    return b"".join([*parts, encoder.end(truncated)])
 
 
 def expected(value: Any) -> Any:
@@ -107,14 +111,14 @@ def test_texts_in_json(texts: list[str | None], rows: str, kind: pa.DataType) ->
     batch = pa.record_batch([pa.array(texts, kind), pa.array([1] * len(texts))], names=["t", "n"])
     encoder = JsonEncoder()
     encoder.start(batch.schema)
-    assert [bytes(encoder.batch(batch)).decode() for _ in range(2)] == [rows, "," + rows]
+    assert [b"".join(encoder.batch(batch)).decode() for _ in range(2)] == [rows, "," + rows]
 
 
 def test_rows_without_columns_are_rows() -> None:
     encoder = JsonEncoder()
     encoder.start(pa.schema([]))
     batch = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
-    assert batch.num_rows == 2 and bytes(encoder.batch(batch)) == b"[],[]"
+    assert batch.num_rows == 2 and b"".join(encoder.batch(batch)) == b"[],[]"
 
 
 @settings(max_examples=400, deadline=None)
@@ -148,6 +152,14 @@ def test_arrow_is_the_same_table(found: list[pa.RecordBatch], truncated: bool) -
         marks.append(metadata)
     assert repr(pa.Table.from_batches(got, found[0].schema).to_pydict()) == repr(pa.Table.from_batches(found).to_pydict())
     assert (bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true") is truncated
+
+
+def test_arrow_is_not_copied_where_nothing_is_missing() -> None:
+    batch = pa.record_batch([pa.array(range(1000)), pa.array(["x"] * 1000)], ["n", "x"])
+    encoder = ArrowEncoder()
+    encoder.start(batch.schema)
+    sent = {pa.py_buffer(part).address for part in encoder.batch(batch)}
+    assert {buffer.address for column in batch.columns for buffer in column.buffers() if buffer is not None} <= sent
 
 
 FIXED = [

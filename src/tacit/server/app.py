@@ -21,8 +21,9 @@ from starlette.routing import Route
 from tacit.errors import EngineError
 from tacit.server.auth import role_of, same_token, token_of
 from tacit.server.documentation import PAGE_HEADERS, openapi, page
-from tacit.server.formats import Encoder, encoder_for
+from tacit.server.formats import Encoder, Piece, encoder_for
 from tacit.server.gateway import InForce, refusal_of
+from tacit.server.protocol import CHUNK
 from tacit.server.refusals import JSON_HEADERS, SECURITY, Headers, Refusal, busy, unauthorized
 from tacit.server.requests import MOST_BYTES, Asked, read_asked, too_large
 from tacit.server.running import Answer, Gone, Unreachable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Chunk = Callable[[Piece], Awaitable[None]]
 
 BODY_SECONDS = 10.0
 AWAY_SECONDS, AWAY_BYTES = 2.0, 8 << 20
@@ -240,20 +242,20 @@ class Query(Decide):
         self.gateway.check(one.now)
         gone = asyncio.ensure_future(left(receive))
         try:
-            await self.run(one, decision.sql, encoder, send, gone)
+            await self.run(one, decision.sql, encoder, send, chunks_of(scope, send), gone)
         finally:
             gone.cancel()
             with suppress(asyncio.CancelledError):
                 await gone
 
-    async def run(self, one: Admitted, sql: str, encoder: Encoder, send: Send, gone: asyncio.Future[None]) -> None:
+    async def run(self, one: Admitted, sql: str, encoder: Encoder, send: Send, chunk: Chunk, gone: asyncio.Future[None]) -> None:
         """Run the query, stream its answer, and write down how it ended."""
         options = self.gateway.options
         limit = min(options.row_limit, options.row_limit if one.asked.limit is None else one.asked.limit)
         answer = await one.now.places.begin(sql, encoder, limit, options.timeout, gone)
         outcome = "fault"
         try:
-            outcome = await self.stream(answer, encoder, limit, send)
+            outcome = await self.stream(answer, encoder, limit, send, chunk)
         except Refusal as refusal:
             outcome = refusal.code
             raise
@@ -273,7 +275,7 @@ class Query(Decide):
             self.gateway.audit.put(event)
             self.gateway.metrics.query(outcome, answer.rows, time.perf_counter() - one.began)
 
-    async def stream(self, answer: Answer, encoder: Encoder, limit: int, send: Send) -> str:
+    async def stream(self, answer: Answer, encoder: Encoder, limit: int, send: Send, chunk: Chunk) -> str:
         """Send the answer piece by piece; the next is made while one is sent. How it ended.
 
         An error after the first byte ends the connection without the mark of its end: no client can take the part for the whole.
@@ -284,18 +286,29 @@ class Query(Decide):
         assert piece is not None
         if following is None:
             told = b"true" if answer.truncated else b"false"
-            await reply(send, 200, piece, [*headers, (b"x-tacit-truncated", told)])
+            await reply(send, 200, b"".join(piece), [*headers, (b"x-tacit-truncated", told)])
         else:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             while piece is not None:
                 if following is not None:
                     answer.work()
-                await send({"type": "http.response.body", "body": piece, "more_body": following is not None})
+                await chunk(piece)
                 piece, following = following, await answer.next() if following is not None else None
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         return "truncated" if answer.truncated else "complete"
 
 
-async def reply(send: Send, status: int, body: bytes | memoryview, headers: Headers) -> None:
+def chunks_of(scope: Scope, send: Send) -> Chunk:
+    """What sends a piece of a long answer: without copying it where the server can do that."""
+
+    async def copied(piece: Piece) -> None:
+        await send({"type": "http.response.body", "body": b"".join(piece), "more_body": True})
+
+    write: Chunk = scope.get("extensions", {}).get(CHUNK, {}).get("write", copied)
+    return write
+
+
+async def reply(send: Send, status: int, body: bytes, headers: Headers) -> None:
     """Send a whole answer."""
     await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})

@@ -24,16 +24,19 @@ SPACE, QUOTE, BACKSLASH = b' "\\'
 TRUNCATED = {b"tacit.truncated": b"true"}
 
 
-Piece = bytes | memoryview
+Part = bytes | bytearray | memoryview
+Piece = list[Part]  # the parts stand one after the other; nothing is copied to make them one
 
 
 class Encoder(ABC):
     """Turns the batches of one answer into bytes. What `start`, `batch` and `end` give, in order, is the whole body.
 
-    After the first batch nothing is remembered from one to the next: several may be encoded at the same time.
+    Where `costly` a batch takes a while, and after the first nothing is remembered from one to the next: several may be
+    encoded at the same time.
     """
 
     content_type: str
+    costly = True
 
     @abstractmethod
     def start(self, schema: pa.Schema) -> bytes:
@@ -72,7 +75,7 @@ class JsonEncoder(Encoder):
         rows = pc.binary_join_element_wise(*parts, "") if batch.num_columns else pa.array([",[]"] * batch.num_rows)
         text = bytes_of(rows)
         text, self._some = text[0 if self._some else 1 :], True
-        return text
+        return [text]
 
     def end(self, truncated: bool) -> bytes:
         """Whether rows were left out."""
@@ -88,12 +91,12 @@ class CsvEncoder(Encoder):
         """The line with the names."""
         return ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
 
-    def batch(self, batch: pa.RecordBatch) -> bytes:
+    def batch(self, batch: pa.RecordBatch) -> Piece:
         """Rows as lines."""
         plain = pa.record_batch([csv_column(column) for column in batch.columns], names=list(map(str, range(batch.num_columns))))
         sink = io.BytesIO()
         csv.write_csv(plain, sink, csv.WriteOptions(include_header=False, batch_size=max(1, batch.num_rows)))
-        return sink.getvalue()
+        return [sink.getbuffer()]
 
     def end(self, truncated: bool) -> bytes:
         """Nothing: CSV has no place for it."""
@@ -101,32 +104,59 @@ class CsvEncoder(Encoder):
 
 
 class ArrowEncoder(Encoder):
-    """Arrow's stream format. Where rows were left out the last batch is empty and says so in its metadata."""
+    """Arrow's stream format. Where rows were left out the last batch is empty and says so in its metadata.
+
+    Columns without missing values are not copied: the pieces are the memory that the engine wrote them to.
+    """
 
     content_type = ARROW
+    costly = False
 
     def start(self, schema: pa.Schema) -> bytes:
-        """The schema. Numbers of which no digits were declared are doubles, words from a list are text."""
+        """Nothing yet: the writer has the schema. Numbers of which no digits were declared are doubles, words from a list are text."""
         self._schema = pa.schema([pa.field(field.name, arrow_type(field)) for field in schema])
-        return bytes(self._schema.serialize())
+        self._written = Collected()
+        self._writer = ipc.new_stream(self._written, self._schema)
+        return b""
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
-        """Rows as a record batch; nothing goes out that is no row, see `blanked`."""
+        """Rows as a record batch, after the schema where it is the first; nothing goes out that is no row, see `blanked`."""
         if not batch.schema.equals(self._schema):
             columns = [plain(column).cast(field.type) for column, field in zip(batch.columns, self._schema, strict=True)]
             batch = pa.record_batch(columns, schema=self._schema)
         if any(column.null_count or pa.types.is_nested(column.type) for column in batch.columns):
             batch = pa.record_batch([blanked(column) for column in batch.columns], schema=self._schema)
-        return memoryview(batch.serialize())
+        self._writer.write_batch(batch)
+        return self._written.taken()
 
     def end(self, truncated: bool) -> bytes:
-        """The end of the stream, as a writer of an empty answer has it after the schema."""
-        sink = io.BytesIO()
-        with ipc.new_stream(sink, self._schema) as writer:
-            if truncated:
-                nothing = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
-                writer.write_batch(nothing, custom_metadata=TRUNCATED)
-        return sink.getvalue()[len(self._schema.serialize()) :]
+        """The end of the stream; before it the schema, where there was no batch."""
+        if truncated:
+            nothing = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
+            self._writer.write_batch(nothing, custom_metadata=TRUNCATED)
+        self._writer.close()
+        return b"".join(self._written.taken())
+
+
+class Collected(io.RawIOBase):
+    """A file for Arrow's writer that keeps what is written as it is: memory of whole columns, and a few bytes between them."""
+
+    def __init__(self) -> None:
+        self._parts: Piece = []
+
+    def writable(self) -> bool:
+        """It is written only."""
+        return True
+
+    def write(self, part: Any) -> int:
+        """Keep a part; Arrow changes none that it has written."""
+        self._parts.append(memoryview(part))
+        return len(self._parts[-1])
+
+    def taken(self) -> Piece:
+        """What was written since the last time."""
+        taken, self._parts = self._parts, []
+        return taken
 
 
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {JSON: JsonEncoder, CSV: CsvEncoder, ARROW: ArrowEncoder}

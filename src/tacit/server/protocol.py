@@ -6,6 +6,7 @@ A connection that becomes a websocket goes its own way from there: no time of ou
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -14,6 +15,7 @@ HEAD_SECONDS = 10.0
 MOST_HEAD = 64 << 10  # bytes
 STALL_SECONDS = 30.0
 LOOK_SECONDS = 5.0
+CHUNK = "tacit.chunk"  # the extension of ASGI that writes a chunk of an answer
 TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -42,6 +44,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A head begins, perhaps while the request before is still being answered."""
         super().on_message_begin()
+        self.scope["extensions"] = {CHUNK: {"write": self.write_chunk}}
         if self._head_due is None:
             self._expect_head()
 
@@ -80,6 +83,14 @@ class Connection(HttpToolsProtocol):
         """The client took something."""
         self._cancel_look()
         super().resume_writing()
+
+    async def write_chunk(self, parts: Sequence[bytes | bytearray | memoryview]) -> None:
+        """Write a chunk of an answer that has begun, in parts: uvicorn would copy them into one."""
+        if self.flow.write_paused:
+            await self.flow.drain()
+        size = sum(map(len, parts))
+        if size and not self.transport.is_closing():
+            self.transport.writelines([b"%x\r\n" % size, *filter(len, parts), b"\r\n"])
 
     def _expect_head(self) -> None:
         self._head_due = self.loop.call_later(HEAD_SECONDS, self._head_is_late)

@@ -244,16 +244,16 @@ class Answer:
     def _made(self) -> Generator[Piece, None, None]:
         """The pieces, made in the place's thread. The end is part of the last one, so that a small answer is one piece."""
         stream = self._begun()
-        held: list[Piece | bytearray] = [self._encoder.start(stream.schema)]
+        held: Piece = [self._encoder.start(stream.schema)]
         if stream.writes_csv and isinstance(self._encoder, CsvEncoder):
             yield from self._passed_on(stream, held)
             return
         for number, piece in enumerate(self._encoded(self._wanted(stream))):
             if number:
-                yield joined(held)
+                yield held
                 held = []
-            held.append(piece)
-        yield joined([*held, self._encoder.end(self.truncated)])
+            held += piece
+        yield [*held, self._encoder.end(self.truncated)]
 
     def _wanted(self, stream: Stream) -> Iterator[Any]:
         """The batches, in small parts, up to the limit."""
@@ -268,7 +268,7 @@ class Answer:
 
     def _encoded(self, batches: Iterator[Any]) -> Iterator[Piece]:
         """The batches as bytes, in order. After the first, a few are encoded at the same time: Arrow needs no lock of Python."""
-        for first in itertools.islice(batches, 1):
+        for first in itertools.islice(batches, 1 if self._encoder.costly else None):
             yield self._encoder.batch(first)
         with ThreadPoolExecutor(ENCODERS, thread_name_prefix="tacit-encode") as encoders:
             begun: deque[Future[Piece]] = deque()
@@ -279,18 +279,18 @@ class Answer:
             while begun:
                 yield begun.popleft().result()
 
-    def _passed_on(self, stream: Stream, held: list[Piece | bytearray]) -> Iterator[Piece]:
+    def _passed_on(self, stream: Stream, held: Piece) -> Iterator[Piece]:
         """The lines that the engine itself writes, with what stands before and after them."""
         for lines, rows in stream.csv(self._limit):
             if self.rows + rows > self._limit:
                 self.truncated = True
                 break
             if self.rows:
-                yield joined(held)
+                yield held
                 held = []
             held.append(lines)
             self.rows += rows
-        yield joined([*held, self._encoder.end(self.truncated)])
+        yield [*held, self._encoder.end(self.truncated)]
 
     def _begun(self) -> Stream:
         """The query, begun; once more where the database was restarted since the last one."""
@@ -319,11 +319,6 @@ class Answer:
             self.place.forget()
         with suppress(Exception):
             self._pieces.close()  # ends the threads that encode, here and not in the loop of all clients
-
-
-def joined(parts: list[Piece | bytearray]) -> Piece:
-    """Parts as one piece; one part alone is not copied."""
-    return memoryview(parts[0]) if len(parts) == 1 else b"".join(parts)
 
 
 def small(batch: Any) -> Iterator[Any]:
