@@ -39,7 +39,8 @@ def read_table(name: str, keys: TableKeys, faults: Faults) -> Table | None:
     before = len(faults)
     table = reader.table(name)
     if len(faults) == before:
-        reader.check_roles(table)
+        reader.check_roles()
+        reader.check_sensitive(table)
         reader.check_names(table)
         reader.check_rows(table)
     return table if len(faults) == before else None
@@ -213,39 +214,29 @@ class _Table:
         self.faults.add(f"unknown key {way!r}.", *path, hint=f"Write {DISTANCES}.", key=True)
         return None
 
-    def check_roles(self, table: Table) -> None:
-        """A column has one role, and stands once in it."""
+    def check_roles(self) -> None:
+        """A column has one role, and stands once in each list."""
         first: dict[str, str] = {}
         for role in ROLES:
             for at, column in enumerate(self.given.get(role, ())):
                 path = (*self.path, role, at)
                 if first.get(column) == role:
-                    self.faults.add(
-                        f"{column!r} stands twice in {role!r}.", *path, hint="Remove one."
-                    )
+                    self.faults.add(f"{column!r} stands twice in {role!r}.", *path, hint="Remove one.")
                 elif column in first:
-                    self.faults.add(
-                        f"{column!r} is in {role!r} and in {first[column]!r}.",
-                        *path,
-                        hint="A column has one role: remove one.",
-                    )
+                    self.faults.add(f"{column!r} is in {role!r} and in {first[column]!r}.", *path, hint="A column has one role: remove one.")
                 else:
                     first[column] = role
         for key in ("person", "nullable"):
             for at, column in repeated(self.given.get(key) or ()):
-                self.faults.add(
-                    f"{column!r} stands twice in {key!r}.", *self.path, key, at, hint="Remove one."
-                )
+                self.faults.add(f"{column!r} stands twice in {key!r}.", *self.path, key, at, hint="Remove one.")
+
+    def check_sensitive(self, table: Table) -> None:
+        """How values are spelled matters for sensitive columns only."""
+        hint = "A quasi-identifier is released, and looked up, as it is written."
         for key in ("unknown", "merge-spelling", "as-written"):
             for column in self.given.get(key, ()):
                 if column not in table.sensitive:
-                    self.faults.add(
-                        f"{key} is about sensitive columns, and {column!r} is none.",
-                        *self.path,
-                        key,
-                        hint="A quasi-identifier is released, and looked up, as it is written.",
-                        key=True,
-                    )
+                    self.faults.add(f"{key} is about sensitive columns, and {column!r} is none.", *self.path, key, hint=hint, key=True)
 
     def check_names(self, table: Table) -> None:
         """Every column that is named is one of the declared ones, where columns are declared."""
@@ -287,22 +278,10 @@ class _Table:
             return
         if table.file is not None:
             hint = "Keep the rows or the file."
-            self.faults.add(
-                f"table {table.name!r} has both rows and a file.",
-                *self.path,
-                "rows",
-                hint=hint,
-                key=True,
-            )
+            self.faults.add(f"table {table.name!r} has both rows and a file.", *self.path, "rows", hint=hint, key=True)
         if not table.columns:
             hint = "Add columns: [name of the first column, ...]"
-            self.faults.add(
-                f"the rows of {table.name!r} have no columns.",
-                *self.path,
-                "rows",
-                hint=hint,
-                key=True,
-            )
+            self.faults.add(f"the rows of {table.name!r} have no columns.", *self.path, "rows", hint=hint, key=True)
             return
         wide = len(table.columns)
         wrong = [at for at, row in enumerate(table.rows) if len(row) != wide]
