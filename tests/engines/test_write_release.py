@@ -116,6 +116,12 @@ def place(request: pytest.FixtureRequest) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.fixture(scope="module")
+def raw(place: Engine) -> MicrodataQuestion:
+    """The question about that table: no recoding changes it, and Spark takes seconds to count for one."""
+    return ask(place, patients())
+
+
 @pytest.fixture(params=("csv", "parquet"))
 def out(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A file to write to."""
@@ -143,29 +149,28 @@ def kinds_at(levels: dict[str, int]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", FULL)
-def test_recoded_columns_are_written_as_python_would(place: Engine, out: Path, case: str) -> None:
+def test_recoded_columns_are_written_as_python_would(place: Engine, raw: MicrodataQuestion, out: Path, case: str) -> None:
     levels, expected = FULL[case]
-    write(generalized(ask(place, patients()), levels), place, str(out))
+    write(generalized(raw, levels), place, str(out))
     kinds = kinds_at(levels) if out.suffix == ".csv" else None
     assert Counter(read_back(out, kinds)) == Counter(map(expected, stored_rows(place, "patients")))
 
 
-def test_only_columns_with_a_role_are_written_in_order(place: Engine, out: Path) -> None:
-    write(generalized(ask(place, patients()), {"age": 2}), place, str(out))
+def test_only_columns_with_a_role_are_written_in_order(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+    write(generalized(raw, {"age": 2}), place, str(out))
     with DuckDB(folder=out.parent) as engine:
         engine.attach(Table("out", file=out.name))
         assert tuple(engine.columns("out")) == RELEASED
 
 
-def test_numbers_dates_and_truth_values_keep_their_types_in_parquet(place: Engine, tmp_path: Path) -> None:
-    write(generalized(ask(place, patients()), {"zip": 2}), place, str(tmp_path / "out.parquet"))
+def test_numbers_dates_and_truth_values_keep_their_types_in_parquet(place: Engine, raw: MicrodataQuestion, tmp_path: Path) -> None:
+    write(generalized(raw, {"zip": 2}), place, str(tmp_path / "out.parquet"))
     with DuckDB(folder=tmp_path) as engine:
         engine.attach(Table("out"))
         assert engine.columns("out") == {name: KINDS[name] for name in RELEASED}
 
 
-def test_suppressed_groups_are_not_written(place: Engine, out: Path) -> None:
-    raw = ask(place, patients())
+def test_suppressed_groups_are_not_written(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
     levels = {"zip": 4, "age": 1, "dose": 1}
     shown = [(mask(row[0], 4), by_two(row[1]), "*", *row[3:]) for row in stored_rows(place, "patients")]
     sizes = Counter(row[:4] for row in shown)
@@ -183,8 +188,7 @@ def cells(recoded: Recoded) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
-def test_suppression_by_values_that_are_shown_as_they_are(place: Engine, out: Path) -> None:
-    raw = ask(place, patients())
+def test_suppression_by_values_that_are_shown_as_they_are(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
     whole = generalized(raw, {})
     rows = stored_rows(place, "patients")
     keep = np.array([cell[1] not in (21, None) for cell in cells(whole)])
@@ -275,8 +279,8 @@ def test_a_hierarchy_from_a_file(engine: Engine, tmp_path: Path) -> None:
     assert Counter(read_back(tmp_path / "out.csv")) == Counter([("*", "flu"), ("*", None), ("*", "flu"), ("*", "cold")])
 
 
-def test_the_order_of_rows_is_random(place: Engine, tmp_path: Path) -> None:
-    plan = generalized(ask(place, patients()), {"age": 1})
+def test_the_order_of_rows_is_random(place: Engine, raw: MicrodataQuestion, tmp_path: Path) -> None:
+    plan = generalized(raw, {"age": 1})
     orders = []
     for name in ("one", "two"):
         write(plan, place, str(tmp_path / f"{name}.parquet"))
@@ -290,8 +294,8 @@ def test_the_order_of_rows_is_random(place: Engine, tmp_path: Path) -> None:
     assert first not in (Counter(stored[:100]), Counter(stored[-100:]))
 
 
-def test_nothing_is_left_in_the_engine_or_beside_the_file(place: Engine, out: Path) -> None:
-    write(generalized(ask(place, patients()), {"zip": 2}), place, str(out))
+def test_nothing_is_left_in_the_engine_or_beside_the_file(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+    write(generalized(raw, {"zip": 2}), place, str(out))
     assert [path.name for path in out.parent.iterdir()] == [out.name]
     for name in ("tacit labels 0", "tacit left out", "tacit cells", "tacit groups"):
         with pytest.raises(Exception, match=r"tacit|Tacit"):
@@ -329,45 +333,49 @@ def test_a_cancelled_job_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def check_random_recoding(seed: int, engine: Engine, path: Path) -> None:
+    """A small table, recoded by levels, by suppressed groups or cell by cell, against the rows themselves."""
+    rng = random.Random(seed)
+    rows = tuple(
+        (rng.choice(("a", "bb", None)), rng.choice((1, 2, 5, None)), rng.choice(("x", "y", None)), rng.randrange(3))
+        for _ in range(rng.randrange(1, 15))
+    )
+    table = Table(
+        f"small {seed}", columns={"c": "text", "n": "integer", "s": "text", "i": "integer"}, rows=rows,
+        quasi_identifiers=("c", "n"), sensitive=("s",), insensitive=("i",),
+        hierarchies={"c": MaskHierarchy("right"), "n": RangeHierarchy((3,))},
+    )  # fmt: skip
+    engine.attach(table)
+    raw = ask(engine, table)
+    levels = {name: rng.randrange(raw.hierarchies[name].height + 1) for name in ("c", "n")}
+    whole = generalized(raw, levels)
+    groups = sorted(set(cells(whole)), key=repr)
+    dropped = set(rng.sample(groups, rng.randrange(len(groups))))
+    keep = np.array([cell not in dropped for cell in cells(whole)])
+    plan = generalized(raw, levels, keep=keep)
+    if seed % 3 == 0:  # the same release, said cell by cell
+        plan = replace(plan, generalization=None)
+    elif seed % 3 == 1:  # groups that are suppressed in part
+        keep &= np.array([rng.random() < 0.8 for _ in keep])
+        plan = generalized(raw, levels, keep=keep)
+    if not plan.released:
+        return
+    write(plan, engine, str(path))
+    kept = {tuple(raw.base.value(name, row) for name in ("c", "n", "s")) for row in plan.rows.tolist()}
+    label = {
+        name: dict(zip((*raw.base.dictionaries[name], None), raw.hierarchies[name].level(levels[name]).by_value(), strict=True))
+        for name in ("c", "n")
+    }
+    expected = Counter(
+        (label["c"][row[0]], label["n"][row[1]], *row[2:]) for row in rows if row[:3] in kept
+    )
+    found = read_back(path)
+    if levels["n"] == 0:
+        found = [(row[0], None if row[1] is None else int(row[1]), *row[2:]) for row in found]
+    assert Counter(found) == expected, seed
+
+
 def test_random_recodings_are_what_python_writes(tmp_path: Path) -> None:
-    """Hundreds of small tables: levels, suppressed groups, and recodings in cells, against the rows themselves."""
-    for seed in range(100 * THOROUGH):
-        rng = random.Random(seed)
-        rows = tuple(
-            (rng.choice(("a", "bb", None)), rng.choice((1, 2, 5, None)), rng.choice(("x", "y", None)), rng.randrange(3))
-            for _ in range(rng.randrange(1, 15))
-        )
-        table = Table(
-            "small", columns={"c": "text", "n": "integer", "s": "text", "i": "integer"}, rows=rows,
-            quasi_identifiers=("c", "n"), sensitive=("s",), insensitive=("i",),
-            hierarchies={"c": MaskHierarchy("right"), "n": RangeHierarchy((3,))},
-        )  # fmt: skip
-        with DuckDB() as engine:
-            engine.attach(table)
-            raw = ask(engine, table)
-            levels = {name: rng.randrange(raw.hierarchies[name].height + 1) for name in ("c", "n")}
-            whole = generalized(raw, levels)
-            groups = sorted(set(cells(whole)), key=repr)
-            dropped = set(rng.sample(groups, rng.randrange(len(groups))))
-            keep = np.array([cell not in dropped for cell in cells(whole)])
-            plan = generalized(raw, levels, keep=keep)
-            if seed % 3 == 0:  # the same release, said cell by cell
-                plan = replace(plan, generalization=None)
-            elif seed % 3 == 1:  # groups that are suppressed in part
-                keep &= np.array([rng.random() < 0.8 for _ in keep])
-                plan = generalized(raw, levels, keep=keep)
-            if not plan.released:
-                continue
-            write(plan, engine, str(tmp_path / "out.parquet"))
-            kept = {tuple(raw.base.value(name, row) for name in ("c", "n", "s")) for row in plan.rows.tolist()}
-            label = {
-                name: dict(zip((*raw.base.dictionaries[name], None), raw.hierarchies[name].level(levels[name]).by_value(), strict=True))
-                for name in ("c", "n")
-            }
-            expected = Counter(
-                (label["c"][row[0]], label["n"][row[1]], *row[2:]) for row in rows if row[:3] in kept
-            )
-            found = read_back(tmp_path / "out.parquet")
-            if levels["n"] == 0:
-                found = [(row[0], None if row[1] is None else int(row[1]), *row[2:]) for row in found]
-            assert Counter(found) == expected, seed
+    with DuckDB() as engine:  # to open one takes as long as to write
+        for seed in range(100 * THOROUGH):
+            check_random_recoding(seed, engine, tmp_path / "out.parquet")
