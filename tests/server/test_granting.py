@@ -48,6 +48,7 @@ def test_the_database_takes_them(tmp_path: Path, postgres_url: str, connection: 
     assert [name for name, _ in found.views] == ["flu", "staff", "few", "granted_wards"]
     assert [(one.view, one.secret, one.verdict.status) for one in found.left_out] == [("names", "cancer", "breached")]
     assert "-- Left out: names discloses cancer." in found.sql()
+    assert f'CREATE ROLE "{found.role}";' in found.sql()
     assert found.to_json()["statements"] == list(found.statements())
     connection.execute('DROP ROLE IF EXISTS "granted-nurses"')
     connection.execute('CREATE ROLE "granted-nurses"')

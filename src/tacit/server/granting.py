@@ -48,6 +48,7 @@ class Grants:
         """The statements with comments, as a file that psql runs."""
         about = f", that say nothing about {', '.join(self.denied)} (perfect privacy)" if self.denied else ""
         lines = [f"-- {_comment(f'Role {self.role}: its allowed views{about}.')}"]
+        lines += [f"-- The role has to be there: CREATE ROLE {_comment(_quoted(self.role))};"]
         lines += ["-- What is granted to everybody (PUBLIC) is granted to this role too, so the tables are taken from both."]
         lines += [f"-- Left out: {_comment(one.view)} {_comment(one.said)}. {_comment(one.why)}" for one in self.left_out]
         lines += [f"{one};" for one in self.statements()]
