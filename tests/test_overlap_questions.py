@@ -72,7 +72,7 @@ def is_outside(case: Case, values: tuple[Any, ...]) -> bool:
     )
 
 
-def compare(case: Case, question: OverlapQuestion, kind: str, data: bool = True) -> None:
+def compare(case: Case, question: OverlapQuestion, kind: str, data: bool = True, *, lookups: bool = True) -> None:
     """A question has the classes, rows and answers that the oracle's views have."""
     overlap, values = question.overlap, values_of(case, kind)
     assert overlap.values == values
@@ -106,7 +106,8 @@ def compare(case: Case, question: OverlapQuestion, kind: str, data: bool = True)
         assert overlap.current.tolist() == [[now[class_, value] for value in range(len(values))] for class_ in range(len(classes))]
     else:
         assert not data or is_outside(case, values)
-    check_lookups(case, question, found, rows)
+    if lookups:
+        check_lookups(case, question, found, rows)
 
 
 def check_lookups(case: Case, question: OverlapQuestion, found: dict[Any, tuple[int, Any]], rows: dict[int, Any]) -> None:
@@ -154,10 +155,10 @@ def judge(kind: str, numbers: range, folder: Path) -> int:
     refused = 0
     with DuckDB(folder=folder) as one:
         for number in numbers:
-            case = drawn(kind, number)
+            case, lookups = drawn(kind, number), number % 3 == 0  # these take as long as all the rest
             with emptied(one) as engine:
                 plan = planned(case.to_plan(), folder)
-                compare(case, asks(plan, engine, SIND), SIND)
+                compare(case, asks(plan, engine, SIND), SIND, lookups=lookups)
                 values = values_of(case, GAMMA)
                 tests = any(query.where is not None and PRIVATE in query.where.sql() for query in case.queries)
                 if tests and (is_outside(case, values) or not values):
@@ -165,7 +166,7 @@ def judge(kind: str, numbers: range, folder: Path) -> int:
                     with pytest.raises(DataError, match="which values condition can have"):
                         asks(plan, engine, GAMMA)
                 else:
-                    compare(case, asks(plan, engine, GAMMA), GAMMA)
+                    compare(case, asks(plan, engine, GAMMA), GAMMA, lookups=lookups)
     return refused
 
 
@@ -688,13 +689,12 @@ def test_missing_private_values_are_a_value_and_come_last(tmp_path: Path) -> Non
 
 
 def test_what_is_relied_on_is_said(tmp_path: Path) -> None:
-    plan = patients(ALL, ALL + " WHERE age < 26") | {"published": ["v2"]}
+    plan = patients(ALL, ALL + " WHERE age < 26")
     with asked(plan, tmp_path, GAMMA, "v1") as question:
         assert [(one.id, one.checked) for one in question.assumptions] == [
             ("no-other-release", "no"), ("public-columns-known", "cannot"), ("one-row-per-person", "no"),
         ]  # fmt: skip
         assert question.assumptions[1].text == "everybody knows everybody's sex, age and zip"
-        assert question.warnings == ("v2 is published too, and is not judged here: add it to the releases of this check",)
         assert question.public == ("sex", "age", "zip") and question.key == ("name",)
 
 

@@ -20,7 +20,7 @@ from tacit.definitions.registry import (
 )
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, PlanError, did_you_mean, raise_all
-from tacit.holdings.concerning import concerns, lies_beside
+from tacit.holdings.concerning import concerns, has_beside, lies_beside
 from tacit.jobs import Job
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.load import not_built
@@ -257,17 +257,18 @@ def answer(check: Check, desk: Desk) -> Verdict:
     """Ask the definition that a check names about the release, or the queries, that it names, and about all that is out beside it."""
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
-    verdict = with_holdings(check, definition, desk) if concerns(check, desk.plan) else by_itself(check, definition, desk)
+    verdict = with_holdings(check, definition, desk) if has_beside(check, desk) else by_itself(check, definition, desk)
     return replace(verdict, name=check.name, warnings=(*verdict.warnings, *not_asked(check, desk)), seconds=time.perf_counter() - begun)
 
 
 def not_asked(check: Check, desk: Desk) -> tuple[str, ...]:
-    """What a ledger that lies beside the plan says, where the check was not asked about it."""
+    """What is published about tied tables, and what a ledger that lies beside the plan says, where the check was not asked about it."""
+    tied = desk.holdings.beside(check) if concerns(check, desk.plan) else ()
     if not lies_beside(desk.plan):
-        return ()
+        return tied
     from tacit.holdings.unasked import unasked
 
-    return unasked(check, desk.holdings)
+    return (*tied, *unasked(check, desk.holdings))
 
 
 def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:

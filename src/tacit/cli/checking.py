@@ -34,7 +34,7 @@ def check(plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None,
     loaded = load_plan(plan, need_checks=True)
     refuse_report(report, loaded)
     assessment = run_checks(loaded, only, portraits=report is not None, stages=not as_json)
-    present(assessment, as_json=as_json, report=report, audience=chosen(audience), plan=plan, only_some=len(assessment) < len(loaded.checks))
+    present(assessment, as_json=as_json, report=report, audience=chosen(audience), plan=plan, kinds=[check.kind for check in loaded.checks])
     return assessment.exit_status
 
 
@@ -98,11 +98,11 @@ def run_checks(plan: Any, only: tuple[str, ...], *, portraits: bool, stages: boo
 
 def present(
     assessment: Assessment, *, as_json: bool, report: Path | None, audience: Audience, plan: Path, more: Sequence[str] = (),
-    only_some: bool = False,
+    kinds: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Show the verdicts: JSON or text on standard output, and the HTML report where asked.
 
-    `more` are further steps to name. `only_some`: the plan has checks that were not asked.
+    `more` are further steps to name. `kinds` are those of all checks of the plan, also of those that were not asked.
     """
     from tacit.report import terminal
 
@@ -114,7 +114,7 @@ def present(
     terminal.show(assessment, console, audience)
     # Whatever happens to the page, the verdicts have been read by now.
     write_page(assessment, report, audience)
-    terminal.show_next([*next_steps(assessment, plan, report, only_some=only_some), *more], console)
+    terminal.show_next([*next_steps(assessment, plan, report, kinds=kinds), *more], console)
 
 
 def write_page(assessment: Assessment, report: Path | None, audience: Audience) -> None:
@@ -125,8 +125,8 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience) 
         write_report(assessment, report, audience)
 
 
-def next_steps(assessment: Assessment, plan: Path, report: Path | None, *, only_some: bool = False) -> list[str]:
-    """What to do after a check."""
+def next_steps(assessment: Assessment, plan: Path, report: Path | None, *, kinds: Sequence[str] = ()) -> list[str]:
+    """What to do after a check; `kinds` are those of all checks of the plan, where not all were asked."""
     from tacit.definitions.registry import MICRODATA
     from tacit.report.crowds import is_restorable
 
@@ -143,8 +143,8 @@ def next_steps(assessment: Assessment, plan: Path, report: Path | None, *, only_
     if attacked := [name for name in breached if name in assessment.questions]:
         steps.append(f"tacit attack {attacked[0]} --plan {plan}")
     if restorable := [verdict for verdict in assessment.verdicts if is_restorable(verdict)]:
-        first, kinds = restorable[0], [verdict.check for verdict in assessment.verdicts]
-        name = first.name or ("" if kinds.count(first.check) == 1 and not only_some else ",".join(first.subject.get("releases") or [first.subject["release"]]))
+        first, every = restorable[0], kinds or [verdict.check for verdict in assessment.verdicts]
+        name = first.name or ("" if every.count(first.check) == 1 else ",".join(first.subject.get("releases") or [first.subject["release"]]))
         steps.append(f"tacit restore {shlex.quote(name) + ' ' if name else ''}--plan {plan}")
     if explained := explainable(assessment):
         steps.append(f"tacit explain {explained} --worlds --plan {plan}")

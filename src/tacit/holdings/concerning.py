@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.definitions.registry import OF_WORLDS
+from tacit.definitions.registry import OF_OVERLAPS, OF_WORLDS
 from tacit.plan.references import LEDGER
 
 if TYPE_CHECKING:
+    from tacit.assess import Desk
     from tacit.plan.plan import Check, Plan
 
 
@@ -17,10 +18,23 @@ def out_already(check: Check, plan: Plan) -> tuple[str, ...]:
 
 
 def concerns(check: Check, plan: Plan) -> bool:
-    """Is a check asked about what its recipients hold? Without the ledger, view safety looks at that by itself."""
+    """May a check be asked about what its recipients hold? Without the ledger, view safety looks at that by itself.
+
+    Views of one table are judged with what the plan has under `published`; other checks only where they say so themselves.
+    """
+    return says_so(check, plan) or (check.kind in OF_OVERLAPS and bool(set(out_already(check, plan)) - set(check.releases)))
+
+
+def says_so(check: Check, plan: Plan) -> bool:
+    """Is a check asked about what its recipients hold, whatever that is?"""
     if LEDGER in out_already(check, plan):
         return True
     return check.kind not in OF_WORLDS and (check.given is not None or bool(check.collude))
+
+
+def has_beside(check: Check, desk: Desk) -> bool:
+    """Is a check asked about what its recipients hold? Where only `published` says that something is out, if it is about the same table."""
+    return concerns(check, desk.plan) and (says_so(check, desk.plan) or bool(desk.holdings.held(check)))
 
 
 def lies_beside(plan: Plan) -> bool:

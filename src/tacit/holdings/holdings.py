@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.definitions.words import listed
+from tacit.errors import TacitError
 from tacit.holdings.adversaries import adversaries, spellings_of, strangers
 from tacit.holdings.answers import Answers
 from tacit.holdings.composing import (
@@ -21,7 +22,7 @@ from tacit.holdings.composing import (
     people_changed,
     release_changed,
 )
-from tacit.holdings.concerning import out_already
+from tacit.holdings.concerning import out_already, says_so
 from tacit.holdings.defined import definition_of, shape_of
 from tacit.holdings.held import Adversary, Held, from_ledger
 from tacit.holdings.ledgers import is_begun, ledger_of, tables_in
@@ -106,7 +107,7 @@ class Holdings:
 
     def _looked_up(self, check: Check) -> list[Held]:
         names = out_already(check, self.plan)
-        said = [self._said(name) for name in names if name != LEDGER and name not in check.releases]
+        said = [self._said(name, check) for name in names if name != LEDGER and name not in check.releases]
         scope = scope_of(check, self.desk, said)
         found = self._recorded(scope.asked) if LEDGER in names else []
         renamed = self._renamed if LEDGER in names else []
@@ -114,6 +115,8 @@ class Holdings:
         while (wider := scope_of(check, self.desk, [*said, *found])) != scope:
             scope, found = wider, self._recorded(wider.asked) if LEDGER in names else []
         concerned = [one for one in (*found, *(one for one in said if not is_listed(one, found))) if scope.concerns(one)]
+        if not says_so(check, self.plan):
+            concerned = [one for one in concerned if self._is_of_table(check, one)]
         return [*(one for one in renamed if one not in concerned), *concerned]
 
     def warnings(self, check: Check) -> tuple[str, ...]:
@@ -128,6 +131,20 @@ class Holdings:
         clients |= {client for name in check.releases for client in self.plan.releases[name].to}
         asking = [f"{name} may ask the gateway too, and what was answered there is not in the ledger" for name in sorted(self.plan.roles) if is_among(name, clients)]
         return (*begun, *elsewhere, *nobody, *asking)
+
+    def beside(self, check: Check) -> tuple[str, ...]:
+        """Notes on what is published about tables that are tied to the one of a check, and is not judged with it."""
+        if says_so(check, self.plan):
+            return ()
+        said = [self._said(name, check) for name in out_already(check, self.plan) if name not in check.releases]
+        scope = scope_of(check, self.desk, said)
+        tied = [one for one in said if scope.concerns(one) and not self._is_of_table(check, one)]
+        own = self.desk.overlaps.table_of(check.releases[0])
+        return tuple(f"{one.release} is published too, about {listed(sorted(one.tables))}, and is not judged here: {own} is tied to that" for one in tied)
+
+    def _is_of_table(self, check: Check, held: Held) -> bool:
+        """Is a release about the table of a check itself? One of which nothing is known may be."""
+        return not held.tables or self.desk.overlaps.table_of(check.releases[0]) in held.tables
 
     @cached_property
     def _names(self) -> set[str]:
@@ -158,10 +175,16 @@ class Holdings:
             return name
         return next((one for one in self.plan.tables if plainly(one) == plainly(name)), None)
 
-    def _said(self, name: str) -> Held:
+    def _said(self, name: str, check: Check) -> Held:
         """A release of which the plan says that it is out."""
         release = self.plan.releases[name]
-        return Held(name, shape_of(release), frozenset(tables_of(self.plan, name, self.desk.readings)), release.to)
+        try:
+            tables = frozenset(tables_of(self.plan, name, self.desk.readings))
+        except TacitError:
+            if says_so(check, self.plan):
+                raise
+            tables = frozenset()  # the check does not name it: that it cannot be read is no error of this check, but it may be about any table
+        return Held(name, shape_of(release), tables, release.to)
 
     # -- what can be judged together ------------------------------------------------------------------------
 

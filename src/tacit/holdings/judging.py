@@ -11,11 +11,13 @@ from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.definitions.words import listed
 from tacit.errors import DataError, TacitError
 from tacit.holdings.composing import Problem, answer_changed, does_not_compose, needs_answers
+from tacit.holdings.concerning import out_already
 from tacit.holdings.held import Held, in_words
 from tacit.holdings.holdings import Hand, Holdings
 from tacit.model.numbers import exact, plain
 from tacit.model.release import Synthetic
 from tacit.model.verdict import Assumption, Reason, Verdict
+from tacit.plan.references import LEDGER
 
 if TYPE_CHECKING:
     from tacit.definitions.base import Definition
@@ -25,7 +27,7 @@ Ask = Callable[["Check", Hand], Verdict]
 Known = dict[tuple[tuple[str, ...], tuple[str, ...]], Verdict | TacitError]  # by what is judged together and what is new
 ORDER = ("breached", "undecided", "holds")
 MOST_TOLD = 3  # adversaries in a sentence
-ELSE = "nothing else about these people is out than what the ledger and the plan say of the same tables"
+ELSE = "nothing else about these people is out than what {says} of the same tables"
 
 
 def judged(check: Check, definition: Definition, holdings: Holdings, ask: Ask) -> tuple[Verdict, Hand]:
@@ -176,7 +178,8 @@ def told(check: Check, verdict: Verdict, hand: Hand, hands: Sequence[Hand], hold
     subject |= {"over": verdict.subject["over"]} if "over" in verdict.subject else {}
     words = "" if verdict.status == "undecided" and hand.problems else who_holds(hands)
     warnings = [*verdict.warnings, *(one for each in hands for one in each.warnings), *holdings.warnings(check)]
-    assumed = [*(elsewhere(one) for one in verdict.assumptions), *(one for each in hands for one in each.assumptions)]
+    says = "the ledger and the plan say" if LEDGER in out_already(check, holdings.plan) else "the plan says"
+    assumed = [*(elsewhere(one, says) for one in verdict.assumptions), *(one for each in hands for one in each.assumptions)]
     return replace(
         verdict, subject=subject, because=f"{verdict.because} ({words})" if words else verdict.because, against=against(check, verdict, hand),
         warnings=tuple(dict.fromkeys(warnings)), assumptions=tuple(dict.fromkeys(assumed)),
@@ -204,6 +207,6 @@ def against(check: Check, verdict: Verdict, hand: Hand) -> str:
     return f"{verdict.against} (here {hand.adversary.called})"
 
 
-def elsewhere(assumption: Assumption) -> Assumption:
-    """That nothing else is out, where the ledger was looked at."""
-    return replace(assumption, text=ELSE) if assumption.id == "no-other-release" else assumption
+def elsewhere(assumption: Assumption, says: str) -> Assumption:
+    """That nothing else is out, where it was looked at what is."""
+    return replace(assumption, text=ELSE.format(says=says)) if assumption.id == "no-other-release" else assumption

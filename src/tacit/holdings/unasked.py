@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.definitions.registry import OF_WORLDS
+from tacit.definitions.registry import OF_OVERLAPS, OF_WORLDS
 from tacit.errors import TacitError
 from tacit.holdings.adversaries import adversaries
 from tacit.holdings.concerning import out_already
@@ -41,7 +41,7 @@ def published(plan: Plan) -> str:
 
 def is_judged(held: Held, check: Check, plan: Plan) -> bool:
     """Is it judged in any case, since the plan says by name that it is out, and to all of these at least?"""
-    if check.kind not in OF_WORLDS or held.release not in plan.published:
+    if check.kind not in (*OF_WORLDS, *OF_OVERLAPS) or held.release not in plan.published:
         return False
     said = plan.releases[held.release].to
     return not said or (bool(held.to) and set(held.to) <= set(said))

@@ -223,14 +223,14 @@ class OverlapQuestions:
             yield Assumption("values-as-seen", f"everybody's {people.sensitive} is one of those that {where}", "no")
 
     def _also_out(self, check: Check, people: KeyedTable) -> Iterable[str]:
-        """Releases of the same table that are out and are not judged."""
-        for name in self.plan.published:
+        """Releases of the same table that are out, and that the check leaves out of what is given."""
+        for name in self.plan.published if check.given is not None else ():
             release = self.plan.releases.get(name)
-            if name in check.releases or not isinstance(release, View | Microdata):
+            if name in (*check.releases, *(check.given or ())) or not isinstance(release, View | Microdata):
                 continue
             try:
                 same = self.table_of(name) == people.name
             except TacitError:
                 continue  # a view of something else
             if same:
-                yield f"{name} is published too, and is not judged here: add it to the releases of this check"
+                yield f"{name} is published too, and is not judged here: `given` of this check leaves it out"

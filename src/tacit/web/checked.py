@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.definitions.registry import OF_SYNTHETIC
+from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, define
 from tacit.errors import TacitError
 from tacit.holdings.concerning import concerns
 from tacit.model.release import Microdata, Synthetic
@@ -61,7 +61,8 @@ def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]
     """The digest of a check, its releases, their tables and files; of queries all tables, secrets and constraints."""
     releases = [plan.releases[name] for name in check.releases]
     asked = (check.kind, sorted(check.parameters.items()), check.releases, check.secret, check.sensitive, check.given, check.collude, check.dictionary)
-    alone = all(isinstance(one, Microdata) for one in releases) or check.kind in OF_SYNTHETIC
+    beside = check.kind in OF_OVERLAPS and concerns(check, plan)
+    alone = (all(isinstance(one, Microdata) for one in releases) and not beside) or check.kind in OF_SYNTHETIC
     tables = [plan.tables[one.table] for one in releases if isinstance(one, Microdata | Synthetic)] if alone else list(plan.tables.values())
     around: tuple[Any, ...] = () if alone else (
         plan.constraints, plan.secrets.get(check.secret or ""), [plan.releases[name] for name in (*plan.published, *(check.given or ())) if name in plan.releases],
@@ -210,8 +211,13 @@ def kind_of(old: Mapping[str, Any] | None, one: Mapping[str, Any] | None) -> Kin
 
 
 def said(verdict: Mapping[str, Any]) -> str:
-    """How a verdict's check is called."""
-    return str(verdict["name"] or verdict["check"])
+    """How a verdict's check is called: two of one kind are told apart by what they require."""
+    if verdict["name"]:
+        return str(verdict["name"])
+    try:
+        return define(verdict["check"], verdict["required"]).label
+    except (TacitError, TypeError, ValueError):
+        return str(verdict["check"])
 
 
 def subject(verdict: Mapping[str, Any]) -> str:
