@@ -211,7 +211,7 @@ def test_checking_one_release_leaves_the_verdicts_on_others(folder: Path, here: 
     assert both["keys"] == whole["keys"] and [one["status"] for one in both["verdicts"]] == ["holds", "holds", "breached"]
     assert [one["name"] for one in both["sections"]] == ["one", "two"]
     assert [one.state for one in answers(plan_of(folder), both)] == ["holds", "holds", "breached"]
-    assert [(one.kind, one.check, one.subject, one.before, one.now) for one in changes(both, whole)] == [("worse", "k-anonymity", "two", "holds", "breached")]
+    assert [(one.kind, one.check, one.subject, one.before, one.now) for one in changes(both, whole)] == [("worse", "2-anonymity", "two", "holds", "breached")]
     assert [one.kind for one in changes(whole, both)] == ["better"]
     assert merged(None, part) is part and merged(part, whole) is whole
 
@@ -220,7 +220,7 @@ def test_what_is_new_and_what_is_gone_is_told(folder: Path, here: None) -> None:
     whole = checked(folder)
     plan_of(folder, "  - k-anonymity: {release: two, k: 2}", "  - t-closeness: {release: two, t: 1}")
     now = checked(folder)
-    assert [(one.kind, one.check) for one in changes(now, whole)] == [("new", "t-closeness"), ("gone", "k-anonymity")]
+    assert [(one.kind, one.check) for one in changes(now, whole)] == [("new", "1-closeness"), ("gone", "2-anonymity")]
     assert changes(now, None) == [] and changes(None, None) == []
     part = merged(now, checked(folder, "one"))
     assert part["keys"] == now["keys"], "what the plan does not ask any more is not kept"
@@ -233,7 +233,7 @@ def test_what_is_asked_differently_is_told_though_its_status_stays(folder: Path,
     entropy = checked(folder)
     plan_of(folder, "k-anonymity: {release: two, k: 2}", "l-diversity: {release: two, kind: entropy, l: 1.5}")
     easier = checked(folder)
-    assert [(one.kind, one.check, one.before, one.now) for one in changes(easier, entropy)] == [("asked differently", "l-diversity", "holds", "holds")]
+    assert [(one.kind, one.check, one.before, one.now) for one in changes(easier, entropy)] == [("asked differently", "entropy 1.5-diversity", "holds", "holds")]
     plan_of(folder, "l: 2", "l: 3")
     (worse,) = changes(checked(folder), whole)
     assert (worse.kind, worse.differently) == ("worse", True)

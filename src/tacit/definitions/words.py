@@ -23,6 +23,9 @@ SAYINGS: tuple[tuple[str, str], ...] = (
 )
 
 
+NO_NOUN = re.compile(r"^(is|has|was|had|can|does) |[^aeiou]ed$|\W$")  # is smoker, vaccinated, size (cm)
+
+
 def listed(parts: Sequence[str], last: str = "and") -> str:
     """Words as a list.
 
@@ -52,8 +55,15 @@ def plural(word: str, number: int) -> str:
     '2 salary classes'
     >>> plural("diagnosis", 2)
     '2 diagnoses'
+
+    What is called as no noun is, as far as that can be seen, is spoken of by its values.
+
+    >>> plural("vaccinated", 1), plural("is_smoker", 2), plural("salary €", 0)
+    ('1 value of vaccinated', '2 values of is smoker', '0 values of salary €')
     """
     word = spoken(word)
+    if NO_NOUN.search(word):
+        return f"{number:,} value{'' if number == 1 else 's'} of {word}"
     if re.search(r"[^aeiou]y$", word):
         many = word[:-1] + "ies"
     elif word.endswith("sis"):

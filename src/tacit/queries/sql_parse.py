@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -51,10 +52,20 @@ def parsed(source: Text, dialect: str, explain: Explain | None = None, *, create
     tree = created_query(trees[0]) if created else trees[0]
     if not isinstance(tree, exp.Query | exp.Values):
         raise QueryError(
-            f"{tree.key.upper()} is not a query.",
+            f"{first_word(source.text)} is not a query.",
             code="not-a-query", hint="Write a SELECT.", mark=source.mark(0),
         )  # fmt: skip
     return tree
+
+
+def first_word(text: str) -> str:
+    """How a text begins, in a word: a misspelled SELECT is called so, and not by what it was taken for.
+
+    >>> first_word("  selec age FROM t"), first_word("DROP TABLE t"), first_word("1 + 1")
+    ('SELEC', 'DROP', 'this')
+    """
+    found = re.match(r"\s*([A-Za-z]+)\b", text)
+    return found[1].upper() if found else "this"
 
 
 def created_query(tree: exp.Expr) -> exp.Expr:

@@ -135,7 +135,7 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
 
     k = required_k(found.verdicts)
     return Solved(
-        told_of(found), str(found.utility["measure"]), found.choices, telling.choices_told(found), tuple(telling.aware_told(found)),
+        told_of(found), str(found.utility["measure"]), found.choices, telling.choices_told(found), knowing(found),
         tuple(trade_offs(found)) if found.choices else (), Fraction(1, k) if k else None, found.recoded.raw.sensitive, wanted, digest,
     )  # fmt: skip
 
@@ -144,6 +144,13 @@ def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
     """A search that found nothing, as the page shows it."""
     answers = tuple(map(Answer.of, found.verdicts))
     return Unsolved(found.because, found.proved, answers, tuple(map(for_page, found.advice)), found.nodes, wanted, digest)
+
+
+def knowing(found: Repaired) -> tuple[str, ...]:
+    """What somebody would learn who knows how the levels were chosen; sentences that do not say of whom they speak are told so."""
+    from tacit.report import telling
+
+    return tuple(f"Somebody who knows how the levels were chosen: {line}" if found.aware else line for line in telling.aware_told(found))
 
 
 def for_page(advice: str) -> str:

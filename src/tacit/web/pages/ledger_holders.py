@@ -137,7 +137,7 @@ class Holders:
             notice(f"No check of the plan asks about {listed(self.standings.unasked)}: add one, so that what it tells is judged.", "warn")
 
     def _table(self) -> None:
-        with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="Who holds what"'), ui.element("table").classes("plain led-holders"):
+        with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="Who holds what"'), ui.element("table").classes("plain stacked led-holders"):
             with ui.element("thead"), ui.element("tr"):
                 for name in ("Who", "Holds", "What the checks say of it together"):
                     with ui.element("th").props('scope="col"'):

@@ -179,6 +179,8 @@ class Writing:
                     ui.button("Put these levels into the plan", on_click=lambda: self._into_plan(found, said)).props('outline no-caps data-testid="into-plan"')
                 if ready is None or releases[ready].file is None:
                     ui.button("Add the file to the plan, with the same checks", on_click=lambda: self._as_release(found, said)).props('outline no-caps data-testid="as-release"')
+                if ready is not None:
+                    ui.link("Check it on the page Overview", self.visit.link("overview"))
                 record_button(self.visit, lambda: (ready or self.name, found.output))
             if found.suppressed and ready is None:
                 ui.label("Levels alone do not say which rows were dropped, so they are not put into the plan: add the file itself.").classes("fine")

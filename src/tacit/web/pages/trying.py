@@ -154,7 +154,7 @@ async def show(visit: Visit) -> None:
         ui.html("Try a query", tag="h1", sanitize=False)
         ui.label("Would the gateway answer it? Nothing is run to find out: a decision looks at the query, the role and the plan, never at rows.").classes("muted")
     if not plan.roles:
-        show_proposal(plan)
+        show_proposal(plan, visit.link())
         if not plan.secrets:
             return
     key = await asyncio.to_thread(policy_key, visit, plan)

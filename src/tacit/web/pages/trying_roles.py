@@ -21,8 +21,8 @@ EMPTY = "version: 1\n"
 DIALECT = "duckdb"
 
 
-def show_proposal(plan: Plan) -> None:
-    """What to write where the plan has no roles."""
+def show_proposal(plan: Plan, start: str) -> None:
+    """What to write where the plan has no roles; `start` is the address of the page with the form."""
     with ui.element("section").classes("card").props('aria-label="Roles" data-testid="no-roles"'):
         ui.html("The plan has no roles", tag="h2", sanitize=False)
         ui.label("So nobody may ask the gateway anything. Say who may ask what, by form on the page Start or in the text of the plan, for example:")
@@ -33,6 +33,7 @@ def show_proposal(plan: Plan) -> None:
             ui.label(f"Clerks may ask all that follows from {name}, and nothing else: name what they may know.").classes("muted")
         if not denied(plan):
             ui.label("To deny something, say first what must not be learnt, e.g. secrets: {cancer: \"SELECT name FROM patients WHERE condition = 'Cancer'\"}.").classes("muted")
+        ui.link("Say who may ask what on the page Start", start)
         if plan.secrets:
             ui.label("Below you can try queries against each secret all the same, as if somebody might ask all but what says something about it.").classes("muted")
 
