@@ -184,16 +184,16 @@ def check(rng: random.Random, cases: int) -> tuple[int, int, int]:
 
 
 def test_a_rewriting_has_the_answer_on_every_small_database() -> None:
-    found, fixed, both = check(random.Random(61), 1200)
-    assert found > 400
+    found, fixed, both = check(random.Random(61), 700)
+    assert found > 230
     # Three values determine a little more than all values do, so not all of these have a rewriting.
-    assert fixed > 300 and both / fixed > 0.97
+    assert fixed > 170 and both / fixed > 0.97
 
 
 @pytest.mark.slow
 def test_a_rewriting_has_the_answer_on_every_small_database_at_length() -> None:
-    found, fixed, both = check(random.Random(62), 600 * THOROUGH)
-    assert found > 180 and both / fixed > 0.97
+    found, fixed, both = check(random.Random(62), 400 * THOROUGH)
+    assert found > 120 and both / fixed > 0.97
 
 
 # -- implied ------------------------------------------------------------------------------------------
