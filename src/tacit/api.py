@@ -354,7 +354,7 @@ def restore(
 ) -> FurtherViews:
     r"""Which further views, true as well, bring everybody's share back to gamma? At most so many as `further`, the fewest that do.
 
-    Takes the data and the views like `overlapping_views`, and the options of `tacit restore`: `columns` are for conditions, `aware`
+    Takes the data and the views like `overlapping_views`, those that are out already among them, and the options of `tacit restore`: `columns` are for conditions, `aware`
     asks what somebody believes who knows why the views came.
 
     >>> import pandas, tacit

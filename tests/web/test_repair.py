@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from tacit.assess import assess
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, TacitError
 from tacit.jobs import Cancelled, Job
+from tacit.plan.editing import edited
 from tacit.plan.load import load_plan
 from tacit.source import Source
 from tacit.web import tasks_generalize, tasks_restore, tasks_solution, tasks_synthesize
@@ -201,6 +203,37 @@ def test_further_views_are_found_and_come_with_lines_for_the_plan(tmp_path: Path
     loaded = load_plan(path)
     with open_engine(loaded.source, loaded.folder) as engine:
         assert tasks_restore.public_columns(Source(loaded, engine), ("women", "young")) == ("id", "age", "sex")
+
+
+BESIDE = """version: 1
+tables:
+  patients:
+    columns: [name, sex, age, ill]
+    rows: [[Alan, M, 23, Heart], [Bob, M, 24, SARS], [Clark, M, 25, Viral], [Donald, M, 26, SARS], [Ellen, F, 27, Viral], [Fen, F, 28, SARS], [Garcia, F, 28, Flu]]
+    key: [name]
+    identifiers: [name]
+    sensitive: [ill]
+releases:
+  men: {query: "SELECT ill FROM patients WHERE sex = 'M'", to: [insurer]}
+  older: {query: "SELECT ill FROM patients WHERE age BETWEEN 26 AND 28", to: [registry]}
+published: [men]
+checks:
+  - gamma-privacy: {release: older, gamma: 0.5, collude: [[insurer, registry]]}
+"""
+
+
+def test_further_views_beside_what_is_out_go_to_those_who_get_the_release(tmp_path: Path) -> None:
+    pytest.importorskip("nicegui")
+    from tacit.web.pages.repair_restore import wishes
+
+    path = tmp_path / "tacit.yaml"
+    path.write_text(BESIDE)
+    found = tasks_restore.restore(Job(), str(path), str(tmp_path), 0, 3, (), 20.0, False, "d")
+    assert found.is_done and found.to == ("registry",) and "insurer and registry together (men and older" in dict(found.told)["Seen by"]
+    path.write_text(edited(BESIDE, *wishes(found), folder=tmp_path))
+    plan = load_plan(path)
+    assert plan.releases["further-1"].to == ("registry",) and plan.checks[0].collude == (("insurer", "registry"),)
+    assert [verdict.status for verdict in assess(plan).verdicts] == ["holds"]
 
 
 def test_other_terms_are_tried_before_they_are_in_the_plan(tmp_path: Path) -> None:

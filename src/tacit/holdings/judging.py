@@ -149,7 +149,7 @@ def _with_problems(verdict: Verdict, hand: Hand) -> Verdict:
     if not hand.problems:
         return verdict
     if verdict.status != "holds":
-        return replace(verdict, warnings=(*verdict.warnings, *(one.text for one in hand.problems)))
+        return replace(verdict, warnings=(*verdict.warnings, *(one.text.rstrip(".") for one in hand.problems)))
     texts = list(dict.fromkeys(one.text for one in hand.problems))
     has = "everybody has" if not hand.who else f"{hand.adversary.called} {'has' if len(hand.who) == 1 else 'have'}"
     because = f"by itself it holds; together with {in_words([one.held for one in hand.problems])}, which {has} already, this could not be decided"

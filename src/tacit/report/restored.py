@@ -259,7 +259,7 @@ def seen_told(found: Restored) -> str:
     own = {one.name for one in found.views}
     each = [f"{who} ({listed([name for name in views if name not in own])}, and all further views)" for who, views in found.seen_by]
     gets = f"the further views go to {listed(found.views[0].to)}, like {listed(found.releases)}" if found.views[0].to else "the further views are for everybody"
-    return f"{'; '.join(each)}. It holds for {'each of them' if len(each) > 1 else 'them'}; {gets}"
+    return f"{'; '.join(each)}{'. It holds for each of them' if len(each) > 1 else ''}; {gets}"
 
 
 # -- the page --------------------------------------------------------------------------------------------

@@ -149,8 +149,9 @@ def solve(
     scene = scene_of(desk, question, definition.gamma)
     others = [scene.seen_as(one.question) for one in now.seen[1:]]
     choices = scene.candidates(chosen_columns(scene, columns))
-    if before.status == "undecided":
-        return NotRestored(check.releases, (before,), "not-found", "the tables that fit could not be counted, so nothing could be compared with them")
+    if (open_ := next((one for one in now.seen if one.verdict.status == "undecided"), None)) is not None:
+        some = f" for {open_.called}" if others else ""
+        return NotRestored(check.releases, (before,), "not-found", f"the tables that fit could not be counted{some}, so nothing could be compared with them")
     limits = Limits(views=views, seconds=None if against_aware else seconds or SECONDS)
     lists = Lists(scene.out)
     found = restored(

@@ -166,11 +166,15 @@ class Views:
             save_button(self.visit, "Save the draft", "restored.yaml", lambda: found.draft).props("outline")
 
     async def _into_plan(self, found: Restoring, said: ui.element, put: ui.button) -> None:
-        names = [*found.releases, *(name for name, _, _ in found.views)]
-        wishes: list[Wish] = [AddRelease(name, {"query": query, **({"to": list(found.to)} if found.to else {})}) for name, query, _ in found.views]
-        wishes.append(SetCheck(found.at, {"release": None, "releases": names}))
         words = f"The plan has {listed([name for name, _, _ in found.views])}, and its check asks about all of them together. Check it on the page Overview."
-        put.set_visibility(not await change_plan(self.visit.book, wishes, said, words))
+        put.set_visibility(not await change_plan(self.visit.book, wishes(found), said, words))
+
+
+def wishes(found: Restoring) -> list[Wish]:
+    """What the draft says, as changes of the plan: the further views, and the check about all of them."""
+    to = {"to": list(found.to)} if found.to else {}
+    names = [*found.releases, *(name for name, _, _ in found.views)]
+    return [*(AddRelease(name, {"query": query, **to}) for name, query, _ in found.views), SetCheck(found.at, {"release": None, "releases": names})]
 
 
 def told(check: Check) -> str:
