@@ -241,11 +241,11 @@ class DuckDB(Engine):
     def _save_file(self, query: exp.Expression, place: Path, final: Path) -> int:
         how = WRITE[output.format_of(final)]
         try:
-            return self._count(f"COPY ({self.sql(query)}) TO {quoted(place)} ({how})")
+            return self.stored(f"COPY ({self.sql(query)}) TO {quoted(place)} ({how})")
         except duckdb.Error as error:
             raise not_written(error, final) from None
 
-    def _count(self, sql: str) -> int:
+    def stored(self, sql: str) -> int:
         """Run a long statement that stores rows; how many there were."""
         found = attentively(self.connection, lambda: self.connection.execute(sql).fetchone())
         assert found is not None
@@ -277,7 +277,7 @@ class DuckDB(Engine):
             if replace:
                 self._run(f"DROP TABLE IF EXISTS {target}")
             with self._explaining():
-                written = self._count(f"CREATE TABLE {target} AS {self.sql(query)}")
+                written = self.stored(f"CREATE TABLE {target} AS {self.sql(query)}")
             output.check_rows(written, rows)
 
     @contextmanager

@@ -200,7 +200,7 @@ def _sort(place: Path) -> None:
     with DuckDB(folder=place.parent) as engine:
         read = f"read_csv({quoted(place)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', nullstr='')"
         try:
-            engine._count(f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')")
+            engine.stored(f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')")
             sorted_.replace(place)
         finally:
             sorted_.unlink(missing_ok=True)
