@@ -106,12 +106,13 @@ class Data:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table, the same with other words, and the same in another order."""
+    """A table, the same with other words, and the same in another order; and its verdicts, which most tests ask for again."""
 
     data: Data
     counted: Counted
     renamed: Counted
     shuffled: Counted
+    asked: dict[tuple[Any, ...], Verdict] = field(default_factory=dict)
 
     def ask(
         self,
@@ -122,9 +123,12 @@ class Prepared:
         *,
         named: bool = False,
     ) -> Verdict:
-        column = self.data.sensitive[0] if sample.column else None
-        asked = question(counted or self.counted, levels, named=named)
-        return sample.definition(missing).check(asked, sensitive=column)
+        about = counted or self.counted
+        key = (str(sample), *levels.values(), missing, id(about), named)
+        if key not in self.asked:
+            column = self.data.sensitive[0] if sample.column else None
+            self.asked[key] = sample.definition(missing).check(question(about, levels, named=named), sensitive=column)
+        return self.asked[key]
 
     def released(self, levels: dict[str, int]) -> list[Row]:
         return oracle.released(self.data.rows, self.data.hierarchies, levels)
