@@ -19,7 +19,7 @@ from oracles.overlap_cases import KINDS, PRIVATE, Case, Draw
 from services import ENGINES, open_kind
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
-from tacit.errors import DataError, TacitError
+from tacit.errors import DataError, QueryError, TacitError
 from tacit.overlap.question import OverlapQuestion
 from tacit.overlap.setting import merged
 from tacit.overlap_asking.questions import OverlapQuestions
@@ -585,6 +585,18 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "patients.csv").write_text("name,age,conditions\nx,1,flu\n", "utf-8")
     with pytest.raises(DataError, match=r"has no column 'condition', and 'v1' has no answer.*'conditions'"), asked(plan, tmp_path):
         pass
+
+
+def test_dates_in_a_file_are_text_until_the_plan_says_so(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("name,born,ill\na,1990-02-01,x\nb,1991-03-01,y\n", "utf-8")
+    query = "SELECT ill FROM people WHERE born >= DATE '1990-01-01'"
+    table: dict[str, Any] = {"key": ["name"], "sensitive": ["ill"]}
+    plan = {"version": 1, "tables": {"people": table}, "releases": {"v": {"query": query}}, "checks": [{GAMMA: {"release": "v", "gamma": 1}}]}
+    with pytest.raises(QueryError, match=r"columns: \{COLUMN: date\}"), asked(plan, tmp_path):
+        pass
+    table["columns"] = {"born": "date"}
+    with asked(plan, tmp_path) as question:
+        assert question.overlap.people == 2
 
 
 def test_values_that_are_not_numbers_are_refused(tmp_path: Path) -> None:

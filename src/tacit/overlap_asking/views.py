@@ -54,6 +54,7 @@ CLAUSES: Mapping[str, tuple[str, str, str]] = {
     "pivots": ("pivot", "turns rows into columns", ONE_TABLE),
 }
 READ = ("expressions", "from_", "where", "order")
+DATES = "In a file dates are text; where the column holds dates, say so in the plan: columns: {COLUMN: date}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,4 +356,5 @@ def explained(view: OverlapView, people: KeyedTable, text: Text) -> None:
     try:
         people.engine.explain(query)
     except EngineError as error:
-        raise QueryError(f"{view.name!r}: {error.message}", code="engine", hint=error.hint, mark=text.mark(0)) from None
+        hint = error.hint or (DATES if "explicit" in error.message else None)  # as DuckDB asks for casts
+        raise QueryError(f"{view.name!r}: {error.message.rstrip('.')}.", code="engine", hint=hint, mark=text.mark(0)) from None
