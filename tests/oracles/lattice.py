@@ -26,11 +26,10 @@ def shown(row: Row, trees: Trees, quasi: Sequence[str], node: Node) -> tuple[Any
     """What the release shows of a row; a missing value stays missing unless all values read *."""
     labels = []
     for name, level in zip(quasi, node, strict=True):
-        everything = {steps[level - 1] for steps in trees[name].values()} if level else set()
         if level == 0:
             labels.append(row[name])
         elif row[name] is None:
-            labels.append("*" if everything == {"*"} else None)
+            labels.append("*" if all(steps[level - 1] == "*" for steps in trees[name].values()) else None)
         else:
             labels.append(trees[name][row[name]][level - 1])
     return tuple(labels)
@@ -91,10 +90,10 @@ def loss(rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, dr
         under = Counter(steps[level - 1] if level else value for value, steps in trees[name].items())
         gone = {id(row) for row in dropped}
         lost = sum(
-            Fraction(1) if id(row) in gone else Fraction(under[trees[name][row[name]][level - 1] if level else row[name]] - 1, leaves - 1)
+            leaves - 1 if id(row) in gone else under[trees[name][row[name]][level - 1] if level else row[name]] - 1
             for row in rows
         )
-        product *= 1 + float(lost / len(rows))
+        product *= 1 + float(Fraction(lost, (leaves - 1) * len(rows)))
     return math.pow(product, 1 / len(quasi)) - 1
 
 
