@@ -54,7 +54,7 @@ class Server:
             users = Users(ledger)
             self.olga, self.ann = users.add("olga", [], owner=True), users.add("ann", ["nurses"])
         self.lines: list[str] = []
-        command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0"]
+        command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0", "--deciders", "1"]
         self._process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         threading.Thread(target=self._read, daemon=True).start()
         self.link = self.next_link(0)
@@ -68,7 +68,7 @@ class Server:
         return re.findall(r"Open the workbench: (\S+)", "".join(list(self.lines)))
 
     def next_link(self, after: int) -> str:
-        for _ in range(600):
+        for _ in range(1200):
             if len(self.links()) > after:
                 return self.links()[after]
             time.sleep(0.05)
@@ -80,7 +80,7 @@ class Server:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(60)
 
 
 @pytest.fixture(scope="module")

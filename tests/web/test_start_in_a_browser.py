@@ -34,7 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     folder = tmp_path_factory.mktemp("start")
     for file in DEMO.glob("*.[cy]*"):
         (folder / file.name).write_bytes(file.read_bytes())
-    command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0"]
+    command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0", "--deciders", "1"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines: list[str] = []
     threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, "")) if process.stdout else None, daemon=True).start()  # type: ignore[arg-type]
@@ -46,7 +46,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
         yield folder, links[0], lines
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")
