@@ -24,7 +24,14 @@ from tacit.web.bench import Bench
 from tacit.web.checked import answers, keep
 from tacit.web.targets import target
 from tacit.web.tasks_check import check
-from tacit.web.tasks_generalize import Solved, Told, Unsolved, Wanted, Written
+from tacit.web.tasks_generalize import (
+    Solved,
+    Told,
+    Unsolved,
+    Wanted,
+    Written,
+    knowing,
+)
 from tacit.web.work import Works
 
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
@@ -338,3 +345,10 @@ def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
         assert last_work(works, "repair-search", "may") is None and last_work(works, "repair-write", "april") is None
     finally:
         works.close()
+
+
+def test_what_is_not_computed_is_said_with_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = ["Not computed: some values of ill are missing.", "Knowing that the levels are the least that pass makes nobody's ill more likely."]
+    monkeypatch.setattr("tacit.report.telling.aware_told", lambda found: told)
+    first, second = knowing(None)  # type: ignore[arg-type]
+    assert first == "What somebody learns who knows how the levels were chosen is not computed: some values of ill are missing." and second == told[1]

@@ -500,3 +500,17 @@ def test_a_page_that_does_not_exist_looks_like_the_others() -> None:
     answer = not_found(None, None)  # type: ignore[arg-type]
     text = bytes(answer.body).decode()
     assert answer.status_code == 404 and "<style>" in text and 'name="viewport"' in text and "/workbench/overview" in text
+
+
+def test_a_view_of_what_no_table_has_is_told_at_its_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(CSV)
+    found = profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml")
+    bench = bench_at(tmp_path)
+    draft = drafts.begin(bench.book(), found)
+    draft.wish(AddRelease("good", {"query": "SELECT zip FROM t"}), AddRelease("bad", {"query": "SELECT zipp FROM t"}))
+    said = drafts.opinion(draft, bench.book(), bench)
+    assert said.wrong is None and said.strange is not None and len(list(said.strange)) == 1
+    assert "no column 'zipp'" in str(said.strange) and "Did you mean 'zip'?" in str(said.strange)
+    assert [draft.text.splitlines()[line - 1].strip()[:3] for line in said.lines] == ["bad"]
+    draft.profiles.clear()  # nobody has looked: nothing is known, and nothing said
+    assert drafts.opinion(draft, bench.book(), bench).strange is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import join, normpath
@@ -11,23 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.declared_distances import parts_of
 from tacit.engines.open import DATABASE_FILES
-from tacit.errors import InputError, PlanError, Problems, TacitError, did_you_mean
-from tacit.model.release import Synthetic
+from tacit.errors import (
+    InputError,
+    PlanError,
+    Problems,
+    QueryError,
+    TacitError,
+    did_you_mean,
+)
+from tacit.model.release import Synthetic, View
 from tacit.plan.editing import Wish, rewritten
 from tacit.plan.spelling import Opened
 from tacit.plan.tables import ROLES
 from tacit.plan.tree import values_of
 from tacit.plan.wishes.tables import AddTable
+from tacit.queries.schema import relations_of
+from tacit.readings import Readings
 from tacit.starter.looking import table_name, without_password
 from tacit.starter.writing import plan_text, write_new
 from tacit.web.reach import text_within
 
 if TYPE_CHECKING:
+    from tacit.engines.base import Engine
     from tacit.plan.plan import Plan
+    from tacit.queries.reading import Reading
     from tacit.starter.profile import Profile
     from tacit.web.bench import Bench, Book
 
 KEPT = "draft"
+STRANGE = ("unknown-column", "unknown-table")
 
 
 @dataclass
@@ -285,7 +297,32 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
                         mark = plan.mark("tables", name, key, column if key == "hierarchies" else at)
                         found.append(PlanError(f"table {name!r} has no column {one!r}.", hint=did_you_mean(one, known), mark=mark))
     found += (error for release in plan.releases.values() if isinstance(release, Synthetic) for error in strange_columns(draft, plan, release))
+    found += strange_queries(draft, plan)
     return Problems(found) if found else None
+
+
+def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
+    """Secrets and views that speak of what no table has, where all tables were looked at: a query may be about any of them."""
+    looks = {name: profile.look for name, profile in draft.profiles.items() if name in plan.tables and profile.look.file == plan.tables[name].file}
+    if len(looks) < len(plan.tables):
+        return
+    readings = Readings(plan, unasked)
+    readings.take(relations_of(plan.tables, {name: {one.name: one.kind for one in look.columns} for name, look in looks.items()}))
+    asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [(readings.secret, name, ("secrets", name)) for name in plan.secrets]
+    asked += [(readings.view, name, ("releases", name, "query")) for name, release in plan.releases.items() if isinstance(release, View)]
+    for read, name, place in asked:
+        try:
+            read(name)
+        except QueryError as error:
+            if error.code in STRANGE:
+                yield PlanError(f"{name}: {error.message}", hint=error.hint, mark=plan.mark(*place))
+        except TacitError:
+            continue  # something else is wrong, and what asks it says so
+
+
+def unasked() -> Engine:
+    """The columns are known: no source is asked."""
+    raise InputError("this table was not looked at.")
 
 
 def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[TacitError]:

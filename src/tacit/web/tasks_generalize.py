@@ -147,10 +147,11 @@ def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
 
 
 def knowing(found: Repaired) -> tuple[str, ...]:
-    """What somebody would learn who knows how the levels were chosen; sentences that do not say of whom they speak are told so."""
+    """What somebody would learn who knows how the levels were chosen; where that is not computed, what is not is said with it."""
     from tacit.report import telling
 
-    return tuple(f"Somebody who knows how the levels were chosen: {line}" if found.aware else line for line in telling.aware_told(found))
+    whole = "What somebody learns who knows how the levels were chosen is not computed:"
+    return tuple(line.replace("Not computed:", whole, 1) if line.startswith("Not computed:") else line for line in telling.aware_told(found))
 
 
 def for_page(advice: str) -> str:
