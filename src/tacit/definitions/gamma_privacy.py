@@ -328,9 +328,14 @@ def rounded(share: Fraction, side: str) -> Decimal:
 
 
 def told(share: Fraction | Decimal) -> str:
-    """A share in words.
+    """A share that nobody is above, in words: where digits are left out, rounded up.
 
-    >>> told(Fraction(1, 2)), told(Fraction(12345678, 98765432))
-    ('0.5', '0.125')
+    >>> told(Fraction(1, 2)), told(Fraction(12345678, 98765432)), told(Fraction(3333334, 9999999))
+    ('0.5', '0.125', '0.333334')
     """
-    return plain(share) if isinstance(share, Fraction) and share.denominator < 10**6 else f"{float(share):.6g}"
+    if isinstance(share, Fraction) and share.denominator < 10**6:
+        return plain(share)
+    with localcontext() as context:
+        context.rounding, context.prec = ROUND_CEILING, 6
+        numerator, denominator = share.as_integer_ratio()
+        return f"{(Decimal(numerator) / Decimal(denominator)).normalize():f}"
