@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -390,9 +391,8 @@ def test_coordinates_for_distances_and_maps(tmp_path: Path) -> None:
 def test_eight_million_values_load_in_seconds(tmp_path: Path) -> None:
     import time
 
-    with (tmp_path / "d.csv").open("w") as file:
-        file.write("home,lat,lon\n")
-        file.writelines(f"{n * 7:015d},40.5,-74\n" for n in range(8_000_000))
+    many = "SELECT lpad((n * 7)::VARCHAR, 15, '0') AS home, 40.5 AS lat, -74 AS lon FROM range(8_000_000) t(n)"
+    duckdb.sql(f"COPY ({many}) TO '{tmp_path / 'd.csv'}' (HEADER)")
     started = time.process_time()
     found = scene(tmp_path, jobs([("mill", f"{n * 7:015d}") for n in range(1000)]), release(domain=PublicDomain("d.csv")))
     assert len(found.values) == 8_000_000 and found.sizes == {"mill": 1000}
