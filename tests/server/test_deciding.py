@@ -42,6 +42,11 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
     ("nurses", "SELECT name FROM flu WHERE age = (SELECT max(age) FROM flu)", "may-fail"),
     ("nurses", "SELECT ward FROM wards WHERE 1 / length(nurse) = 1", "allowed"),  # all of this table may be known
     ("nurses", "SELECT age FROM patients WHERE illness = 'flu' GROUP BY age HAVING count(*) > 1", "allowed"),
+    ("nurses", "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (ward)", "allowed"),
+    ("nurses", "SELECT ward, age FROM patients WHERE illness = 'flu' GROUP BY CUBE (ward, age)", "allowed"),
+    ("nurses", "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY GROUPING SETS ((ward), ())", "allowed"),
+    ("nurses", "SELECT 1 / age, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (1 / age)", "may-fail"),
+    ("nurses", "SELECT ward, count(*) FROM patients GROUP BY ROLLUP (ward)", "undecided"),
     ("nurses", "SELECT 1 / (age - 40) AS x FROM patients WHERE illness = 'flu' AND x = 1", "may-fail"),
     ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND CAST('x' AS INTEGER) = 1", "may-fail"),
     ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND 9223372036854775807 + 1 > 0", "may-fail"),

@@ -19,7 +19,8 @@ NEVER = (
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.RawString, exp.Star, exp.Var, exp.Alias, exp.TableAlias, exp.Paren,
     exp.Tuple, exp.And, exp.Or, exp.Not, exp.Is, exp.Exists, exp.Count, exp.Min, exp.Max, exp.Filter, exp.RowNumber, exp.Rank, exp.DenseRank,
     exp.Select, exp.Union, exp.Intersect, exp.Except, exp.Subquery, exp.Values, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Where,
-    exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Fetch, exp.LimitOptions, exp.Distinct, exp.Window, exp.Qualify,
+    exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Fetch, exp.LimitOptions,
+    exp.Distinct, exp.Window, exp.Qualify,
 )  # fmt: skip
 # These compare, and never fail as conditions: there the reader has looked at the types of both sides.
 COMPARE = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In)
