@@ -43,7 +43,7 @@ def test_what_is_covered_follows_from_the_views(instances: Instances) -> None:
     rng = random.Random(9)
     answers: dict[str, list[Counter[Any]]] = {}
     covered = 0
-    for _ in range(2_500):
+    for _ in range(1_500):
         asked, *views = (text(rng) for _ in range(rng.randrange(2, 4)))
         query, read_views = exact(asked, "q"), [one for at, sql in enumerate(views) if (one := exact(sql, f"v{at}"))]
         if query is None or covers(query, read_views, RELATIONS) is None:
@@ -55,7 +55,7 @@ def test_what_is_covered_follows_from_the_views(instances: Instances) -> None:
         for at in range(len(instances.sets)):
             shown = tuple(frozenset(answers[one][at].items()) for one in views)
             assert seen.setdefault(shown, answers[asked][at]) == answers[asked][at], (asked, views)
-    assert covered > 150
+    assert covered > 90
 
 
 @pytest.mark.parametrize(("asked", "view", "found"), [

@@ -93,7 +93,7 @@ def found_by(raw: MicrodataQuestion, definitions: list[Any], *, utility: str = "
 @pytest.mark.parametrize("suppress", [0, 2, 6])
 def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress: int) -> None:
     rng = random.Random(seed)
-    for _ in range(30):
+    for _ in range(20):
         rows, trees = random_table(rng, holes=rng.choice([0, 0, 0.1]))
         quasi = list(trees)
         with asked(desk, rows, trees) as counted:
