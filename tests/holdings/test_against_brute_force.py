@@ -258,8 +258,9 @@ def test_every_set_of_clients_is_asked_about(about: str, many: int, judge: Judge
 @pytest.mark.parametrize("about", CASES)
 @pytest.mark.parametrize("part", range(2 * THOROUGH))
 def test_every_set_of_clients_is_asked_about_many_times(about: str, part: int, judge: Judge) -> None:
-    seen, differ = check_many(about, range(1000 + 50 * part, 1050 + 50 * part), judge)
-    assert seen["holds"] > 4 and seen["breached"] + seen["undecided"] > 4 and differ > 2, (seen, differ)
+    many = 15 if about == "outputs" else 50  # sums alone, and each takes as long as three of the others
+    seen, differ = check_many(about, range(1000 + many * part, 1000 + many * part + many), judge)
+    assert min(seen["holds"], seen["breached"] + seen["undecided"]) > many // 12 and differ > many // 20, (seen, differ)
 
 
 def test_so_it_is_where_rows_are_in_postgresql(judge: Judge, postgres_url: str) -> None:
