@@ -21,6 +21,7 @@ import pytest
 from disks import little_disk
 from synthesizing.city import HOMES, city, counts, sizes
 from tacit.errors import DataError, EngineError, InputError, ParameterError
+from tacit.holdings.recording import record
 from tacit.jobs import Cancelled, Job
 from tacit.plan.load import load_plan
 from tacit.synthesizing import reading
@@ -43,6 +44,27 @@ def run(plan: Path, release: str = "map", output: str = "out.csv", **options: An
 
 
 # -- what is written --------------------------------------------------------------------------------------
+
+
+def test_what_is_out_by_the_ledger_is_spent_already(tmp_path: Path) -> None:
+    plan = tmp_path / "tacit.yaml"
+    plan.write_text("""
+version: 1
+tables: {t: {columns: [w, h, n], rows: [[A, x, 5000], [A, y, 3000], [B, z, 900], [B, x, 4000]], domains: {h: [x, y, z]}}}
+releases:
+  one: {table: t, synthetic: {group: w, value: h, count: n, epsilon: 1, delta: 1e-3}}
+  two: {table: t, synthetic: {group: w, value: h, count: n, epsilon: 1, delta: 1e-3}}
+published: [ledger]
+checks: [differential-privacy: {release: one, epsilon: 2, delta: 2e-3}]
+""")
+    for name in ("first", "second"):
+        assert not run(plan, "one", f"{name}.csv").exit_status
+        assert record(load_plan(plan), "one", answer=tmp_path / f"{name}.csv").is_recorded
+    third = run(plan, "one", "third.csv")
+    assert third.exit_status == 3 and third.output is None and not (tmp_path / "third.csv").exists()
+    assert "together spend" in third.verdicts[0].because
+    plan.write_text(plan.read_text().replace("published: [ledger]\n", ""))
+    assert "this plan does not ask it" in " ".join(run(plan, "two", "third.csv").verdicts[0].warnings)
 
 
 def test_every_group_has_as_many_people_as_before_and_nothing_else_is_written(tmp_path: Path) -> None:

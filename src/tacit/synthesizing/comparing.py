@@ -51,7 +51,7 @@ class GroupNoise:
 
 def promised(desk: Desk, release: Synthetic, job: Job) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a release promises and spends before anything is drawn, and the noise of every group, in the order of the groups."""
-    found, _ = judged(desk.synthetic, release, None, job)
+    found, _ = judged(desk, release, None, job)
     job.step("the noise of every group", 0.95)
     return found, tuple(noises(desk, release))
 
@@ -74,7 +74,7 @@ def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesize
         raise DataError(f"{scene.people:,} people are too many to compare in the memory of this machine.", hint=f"Up to {MOST:,} are compared.")
     job.step("reading the output", 0.2)
     synthetic = written_flows(scene, file)
-    found, _ = judged(desk.synthetic, release, None, job.part(0.3, 0.6))
+    found, _ = judged(desk, release, None, job.part(0.3, 0.6))
     job.step("comparing with the true people", 0.6)
     positions, true = scene.positions(), scene.flows()
     utility, baseline = compare(true, synthetic, positions), None

@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.assess import Desk
 from tacit.engines.duckdb import DuckDB
 from tacit.jobs import Job
-from tacit.synthesis_asking.questions import SyntheticQuestions
 from tacit.synthesizing.drawing import draw_missing
 from tacit.synthesizing.parts import Memory
 from tacit.synthesizing.reading import People
@@ -25,11 +25,12 @@ OUTPUT = "memory"
 def synthesized(plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job) -> tuple[Synthesized, Any]:
     """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine; None where a check does not hold."""
     begun = time.perf_counter()
-    questions = SyntheticQuestions(plan, engine, job)
-    found, spending = judged(questions, the_release(plan, release), seed, job)
+    desk = Desk(plan, job)
+    desk.engine = engine
+    found, spending = judged(desk, the_release(plan, release), seed, job)
     if found.exit_status:
         return replace(found, seconds=time.perf_counter() - begun), None
-    people, store = People(questions.scene(release), b""), Memory()
+    people, store = People(desk.synthetic.scene(release), b""), Memory()
     drawing = draw_missing(people, store, spending.chooser, seed=seed, workers=1, job=job)
     found = measured(people, read(store, people.batches), found, seed, True, job)
     rows = gather(engine, store, people.batches, job)

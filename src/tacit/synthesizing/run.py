@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.assess import Desk
-from tacit.definitions.registry import OF_SYNTHETIC, define
+from tacit.assess import Desk, answer
+from tacit.definitions.registry import OF_SYNTHETIC
 from tacit.engines import output as place
 from tacit.engines.spark import Spark
 from tacit.errors import InputError, ParameterError, did_you_mean
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Plan
     from tacit.synthesis.question import Sort
     from tacit.synthesis.spending import Step
-    from tacit.synthesis_asking.questions import SyntheticQuestions
     from tacit.synthesis_asking.scene import Scene
     from tacit.synthesizing.batches import Batch
 
@@ -44,6 +43,7 @@ REPLACED = "An output of that name was there and was replaced. If anybody has it
 
 
 OUT_ALREADY = "{release} is published already by the plan: a second output about the same people adds up, see budget."
+NEW = "an output that is yet to be drawn"  # and is none of those that are out: it spends by itself
 NOT_USED = 0.95  # of epsilon, below which noise is there for another reason
 
 
@@ -69,14 +69,14 @@ def synthesize(
     named = the_release(plan, release)
     if workers is not None and workers < 1:
         raise ParameterError(f"--workers {workers}: at least one process has to draw.", parameter="workers", hint="Leave it out: one for each processor.")
-    with Desk(plan, job) as desk:
+    with Desk(plan, job, {named.name: NEW}) as desk:
         keep = owners_files(plan)
         refuse_on_spark(desk.engine, restart, workers)
         desk.engine.check_target(output, keep=keep)
         job.step("counting the groups", 0.0)
         scene = desk.synthetic.scene(named.name)
         desk.engine.check_target(output, keep=keep)  # once more: now the engine knows which files it reads
-        found, spending = judged(desk.synthetic, named, seed, job)
+        found, spending = judged(desk, named, seed, job)
         if not found.exit_status:
             found = drawn_and_written(desk, scene, spending, found, output, seed=seed, restart=restart, workers=workers, compare=compare, job=job)
         job.step("done", 1.0)
@@ -99,8 +99,9 @@ def the_release(plan: Plan, name: str) -> Synthetic:
 # -- before anything is drawn ----------------------------------------------------------------------------
 
 
-def judged(questions: SyntheticQuestions, release: Synthetic, seed: int | None, job: Job) -> tuple[Synthesized, Spending]:
+def judged(desk: Desk, release: Synthetic, seed: int | None, job: Job) -> tuple[Synthesized, Spending]:
     """The noise of every group, what it spends, and what the checks say."""
+    questions = desk.synthetic
     scene, planned = questions.scene(release.name), questions.planned(release.name)
     spending = spending_of(planned, job.part(0.0, DRAW))
     try:
@@ -109,7 +110,7 @@ def judged(questions: SyntheticQuestions, release: Synthetic, seed: int | None, 
         raise ParameterError(f"release {release.name}: {error.message}", parameter="epsilon", hint=error.hint).at(
             questions.plan.mark("releases", release.name, "synthetic")
         ) from None
-    verdicts = tuple(asked(questions, release, job))
+    verdicts = tuple(asked(desk, release, job))
     terms = scene.terms
     found = Synthesized(
         release.name, None, verdicts, terms, noise, steps(release, spending, worst(spending, verdicts)), len(scene.sizes), scene.people,
@@ -142,18 +143,13 @@ def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
     return max(sorts, key=lambda sort: (sort.people in sizes, sort.people))
 
 
-def asked(questions: SyntheticQuestions, release: Synthetic, job: Job) -> Iterator[Verdict]:
-    """The verdicts of the release's own checks; without any, of the definition that it promises."""
-    own = [check for check in questions.plan.checks if release.name in check.releases and check.kind in OF_SYNTHETIC]
+def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
+    """The verdicts of the release's own checks, with what is out already; without any, of the definition that it promises."""
+    own = [check for check in desk.plan.checks if release.name in check.releases and check.kind in OF_SYNTHETIC]
     path = ("releases", release.name, "synthetic")
     for check in own or [Check(KINDS[release.guarantee], releases=(release.name,), path=path)]:
-        begun = time.perf_counter()
         job.step(f"asking {check.kind} of {', '.join(check.releases)}", DRAW)
-        try:
-            verdict = define(check.kind, check.parameters).check(questions.question(check))
-        except InputError as error:
-            raise error.at(questions.plan.mark(*check.path)) from None
-        yield replace(verdict, name=check.name, seconds=time.perf_counter() - begun)
+        yield answer(check, desk)
 
 
 # -- drawing and writing ---------------------------------------------------------------------------------
