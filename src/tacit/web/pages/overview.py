@@ -208,7 +208,8 @@ class Board:
         self._working.clear()
         work = start(self.visit.book, only)
         for one in {id(one): one for one in (*checking(self.visit.book), work)}.values():
-            self._follow(one)
+            if not one.stops:
+                self._follow(one)
 
     def _follow(self, work: Work) -> None:
         async def ended(work: Work) -> None:
