@@ -337,6 +337,15 @@ def test_areas_are_drawn_from_a_file(tmp_path: Path) -> None:
     assert found[0].panels[0][1].count("Z") >= 4
 
 
+def test_areas_need_no_coordinates_and_who_has_none_is_counted(tmp_path: Path) -> None:
+    path = geojson(tmp_path / "areas.json", [feature("a", [square(0, 0, 1)]), feature("b", [square(1, 0, 1)])])
+    flows = Flows.of([("mill", "a", 5), ("mill", "b", 1), ("mill", "c", 7)])
+    for positions in (None, Positions(np.array([0.5, 0.5, 0.5]), np.array([0.5, 1.5, 0.7]))):
+        found = maps(flows, positions, areas=read_areas(path, ["a", "b", "c"]))
+        assert found and "7 people (synthetic) are without a known place." in found[0].note
+    assert maps(flows, None) == []
+
+
 def test_areas_stay_inside_the_window_and_small(tmp_path: Path) -> None:
     angles = np.linspace(0, 2 * math.pi, 4001)
     ring = np.stack([10 + np.cos(angles), 50 + np.sin(angles) * 0.6], axis=1).tolist()
@@ -359,6 +368,7 @@ def test_areas_stay_inside_the_window_and_small(tmp_path: Path) -> None:
         (json.dumps({"features": [feature("z", [square(1, 1)])]}), "no area"),
         (json.dumps({"features": [feature("a", [[[500000, 1], [2, 3], [4, 5]]])]}), "longitude and latitude"),
         (json.dumps({"features": [feature("a", [["x"]])]}), "longitude and latitude"),
+        (json.dumps({"features": [{"properties": {"code": "a"}, "geometry": {"type": "Polygon"}}]}), "longitude and latitude"),
     ],
 )  # fmt: skip
 def test_files_that_are_no_areas_are_refused(tmp_path: Path, text: str, said: str) -> None:

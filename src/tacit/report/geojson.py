@@ -54,8 +54,8 @@ def polygons_of(geometry: Any, path: Path) -> list[list[Ring]]:
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in ("Polygon", "MultiPolygon"):
         return []
-    parts = [geometry["coordinates"]] if kind == "Polygon" else geometry["coordinates"]
     try:
+        parts = [geometry["coordinates"]] if kind == "Polygon" else geometry["coordinates"]
         found = [[np.array([corner[:2] for corner in ring], dtype=np.float64) for ring in part] for part in parts]
         bad = any(ring.ndim != 2 or ring.shape[1] != 2 or not (np.abs(ring) <= [360, 90]).all() for part in found for ring in part)
     except (TypeError, ValueError, KeyError):

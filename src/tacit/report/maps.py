@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,25 @@ class Scene:
 
 
 def maps(
-    synthetic: Flows, positions: Positions, *, true: Flows | None = None, areas: Areas | None = None, group: str = "group", groups: int = GROUPS
+    synthetic: Flows, positions: Positions | None, *, true: Flows | None = None, areas: Areas | None = None, group: str = "group", groups: int = GROUPS
 ) -> list[Map]:
-    """Maps of all people and of the largest groups; true people only where they are given."""
+    """Maps of all people and of the largest groups; true people only where they are given. Whose place is unknown is in the middle of their area."""
+    positions = centred(positions, areas, synthetic.values) if areas else positions
+    if positions is None:
+        return []
     drawn = [draw(scene, synthetic.values, positions, areas) for scene in scenes(synthetic, positions, true, group, groups)]
     return [one for one in drawn if one is not None]
+
+
+def centred(positions: Positions | None, areas: Areas, values: Sequence[Any]) -> Positions:
+    """Where values are, with the middle of the first outline where no file says it."""
+    if positions is None:
+        positions = Positions(np.full(len(values), np.nan), np.full(len(values), np.nan))
+    latitude, longitude = positions.latitude.copy(), positions.longitude.copy()
+    for place in np.flatnonzero(np.isnan(latitude + longitude)).tolist():
+        if polygons := areas.get(str(values[place])):
+            longitude[place], latitude[place] = polygons[0][0].mean(axis=0)
+    return replace(positions, latitude=latitude, longitude=longitude)
 
 
 def scenes(synthetic: Flows, positions: Positions, true: Flows | None, group: str, groups: int) -> Iterator[Scene]:
@@ -78,12 +92,15 @@ def draw(scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas
     """One scene; None where no place of it is known."""
     longitude = unrolled(positions.longitude)
     placed = np.flatnonzero(~np.isnan(positions.latitude + longitude))
+    drawn = areas if areas and len(areas) <= MOST_AREAS else {}
+    names = [str(values[one]) for one in placed.tolist()] if drawn else []
+    if drawn:  # who has no area is not on the map, and is counted as such
+        shown = np.array([bool(drawn.get(name)) for name in names], np.bool_)
+        placed, names = placed[shown], [name for name, one in zip(names, shown.tolist(), strict=True) if one]
     counts = [count[placed] for _, count in scene.sides]
     if not sum(int(count.sum()) for count in counts):
         return None
     latitude, longitude = positions.latitude[placed], longitude[placed]
-    drawn = areas if areas and len(areas) <= MOST_AREAS else {}
-    names = [str(values[one]) for one in placed.tolist()] if drawn else []
     plane = Plane.around(*corners_of(drawn, names, latitude, longitude), np.tile(window_weights(counts), 2))
     x, y = plane.pixels(latitude, longitude)
     inside = plane.holds(x, y)

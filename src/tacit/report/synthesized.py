@@ -422,7 +422,7 @@ def render(found: Synthesized, audience: Audience, release: Synthetic, *, areas:
 def drawn_maps(found: Synthesized, owner: bool, group: str, areas: Areas | None) -> list[Map]:
     """The maps, where places are known and something was written."""
     drawn = found.picture
-    if drawn is None or drawn.positions is None or found.output is None:
+    if drawn is None or found.output is None:
         return []
     return maps(drawn.synthetic, drawn.positions, true=drawn.true if owner else None, areas=areas, group=group)
 
