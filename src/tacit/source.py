@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.declared_distances import measure_of, parts_of
 from tacit.definitions.words import plural
 from tacit.engines import shapes
+from tacit.engines.attach import converted
 from tacit.errors import DataError, PlanError, did_you_mean, raise_all
 from tacit.files import read_rows
 from tacit.model.release import Microdata
-from tacit.model.schema import CsvHierarchy, Table
+from tacit.model.schema import ColumnType, CsvHierarchy, Table
 from tacit.model.verdict import Assumption
 from tacit.tables.cleaning import cleaned, spelling_variants, unknown_words
 from tacit.tables.counts import Counts, count
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from tacit.engines.base import Engine
     from tacit.plan.plan import Plan
     from tacit.tables.counts import Integers
+
+
+DATES: Mapping[type, ColumnType] = {date: "date", datetime: "timestamp"}
 
 
 def nobody(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
@@ -208,13 +213,24 @@ def shown(column: str, value: Any, labels: Mapping[str, Mapping[Any, Any]]) -> A
 def check_domains(table: Table, base: Counts, plan: Plan) -> None:
     """A closed domain has all the values of the data."""
     for name, domain in table.domains.items():
-        outside = [value for value in base.dictionaries.get(name, ()) if value not in domain]
+        values = base.dictionaries.get(name, ())
+        try:
+            listed = as_dates(table, name, domain, values)
+        except DataError as error:
+            raise error.at(plan.mark("tables", table.name, "domains", name)) from None
+        outside = [value for value in values if value not in listed]
         if outside:
             raise DataError(
                 f"column {name!r} of table {table.name} has {plural('value', len(outside))} that the domain does not list.",
                 hint="Add them to the domain, or leave the domain out.",
                 mark=plan.mark("tables", table.name, "domains", name),
             )
+
+
+def as_dates(table: Table, name: str, domain: Sequence[Any], values: Collection[Any]) -> Sequence[Any]:
+    """A domain as dates or times where the column has them: a plan has them as text."""
+    kind = next((DATES[type(value)] for value in values if type(value) in DATES), None)
+    return domain if kind is None else [converted(table.name, name, kind, one) for one in domain]
 
 
 def check_columns(engine: Engine, table: Table, plan: Plan) -> None:
