@@ -85,8 +85,16 @@ def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Callable[..., Served]]:
     """Serve a plan until the end of the module: `serve(plan)`."""
+    running: list[Served] = []
     with ExitStack() as stack:
-        yield lambda plan, *arguments: stack.enter_context(serving(plan, "--workbench", "--deciders", "1", *arguments))
+
+        def start(plan: Path, *arguments: str) -> Served:
+            running.append(stack.enter_context(serving(plan, "--workbench", "--deciders", "1", *arguments)))
+            return running[-1]
+
+        yield start
+        for one in running:  # all at once: each takes a second
+            one.stop()
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ class Served:
     said: list[str] = field(default_factory=list)
     heard: threading.Condition = field(default_factory=threading.Condition)
     used: set[str] = field(default_factory=set)
+    stopping: bool = False
 
     @property
     def folder(self) -> Path:
@@ -64,9 +65,15 @@ class Served:
         with self.heard:
             self.heard.notify_all()
 
+    def stop(self) -> None:
+        """Ask it to stop as an operator does, but once: who asks again does not want to wait."""
+        if not self.stopping:
+            self.stopping = True
+            self.process.send_signal(signal.SIGINT)
+
     def end(self) -> int:
-        """Stop it as an operator does; its exit status."""
-        self.process.send_signal(signal.SIGINT)
+        """Stop it; its exit status."""
+        self.stop()
         try:
             return self.process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:

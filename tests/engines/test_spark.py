@@ -89,7 +89,8 @@ for source in ("spark", "local[1]"):
 def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the script in a process of its own: a JVM cannot be started twice in one."""
     source = str(Path(__file__).parents[2] / "src")
-    plain = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK", "PYSPARK"))}
+    quick = "PYSPARK_SUBMIT_ARGS"  # how `services` has Java start
+    plain = {key: value for key, value in os.environ.items() if key == quick or not key.startswith(("SPARK", "PYSPARK"))}
     return subprocess.run(
         [sys.executable, "-c", SCRIPT],
         cwd=folder,
