@@ -190,6 +190,14 @@ def test_a_plan_without_roles_does_not_start(tacit: Any, folder: Path) -> None:
     assert ran.status == 2 and "role" in ran.json["error"]["message"]
 
 
+def test_without_users_it_does_not_start_and_says_how_to_add_one(tacit: Any, folder: Path) -> None:
+    pytest.importorskip("fastapi")
+    (folder / "tacit.yaml").write_text(PLAN, "utf-8")
+    ran = tacit("serve", "--port", "0", "--json", "--no-workbench")
+    assert ran.status == 2 and ran.json["error"]["message"] == "there is no ledger tacit-ledger.sqlite yet, and so no users."
+    assert "tacit user add NAME --role ROLE" in ran.json["error"]["hint"]
+
+
 def test_an_allowed_view_that_discloses_a_denied_secret_stops_the_start(tacit: Any, folder: Path) -> None:
     pytest.importorskip("fastapi")
     tacit("user", "add", "ann", "--role", "nurses")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, TacitError
 from tacit.ledger.key import key_file
-from tacit.ledger.ledger import Ledger, open_ledger
+from tacit.ledger.ledger import Ledger, NoLedger, open_ledger
 from tacit.ledger.users import Users
 from tacit.plan.load import load_plan
 from tacit.plan.owned import owners_files
@@ -205,7 +205,7 @@ class Gateway:
 
         if shared is None:
             found.engine.close()
-        ledger = await asyncio.to_thread(open_ledger, plan.ledger, plan.folder)
+        ledger = await asyncio.to_thread(ledger_of_users, plan)
         workers = Workers(found.policy, options.deciders, options.decide_seconds, decider=self._decider, replaced=self.metrics.replaced.inc)
         try:
             await asyncio.to_thread(workers.wait_until_ready)
@@ -278,6 +278,15 @@ def refuse_audit(plan: Plan, audit: Path) -> None:
     """The audit log is a file of its own."""
     if any(audit.resolve() == one.resolve() for one in (*owners_files(plan), plan.folder / plan.ledger, key_file(plan.folder))):
         raise InputError(f"the audit log would be written to {audit}.", hint=f"Name another file, for example {AUDIT}.")
+
+
+def ledger_of_users(plan: Plan) -> Ledger:
+    """The ledger, where the users are; without one there is nobody to answer."""
+    try:
+        return open_ledger(plan.ledger, plan.folder)
+    except NoLedger as error:
+        hint = "Add one: tacit user add NAME --role ROLE; or correct `ledger:` in the plan."
+        raise NoLedger(f"{error.message.rstrip('.')}, and so no users.", hint=hint) from None
 
 
 def prepare(engine: Engine, plan: Plan, seconds: float) -> None:
