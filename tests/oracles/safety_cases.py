@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from oracles import safety
@@ -157,6 +158,7 @@ def case(kind: Kind, number: int) -> Case:
     return judged_case(kind, number)[0]
 
 
+@lru_cache(maxsize=2000)  # tests ask for the same ones
 def judged_case(kind: Kind, number: int) -> tuple[Case, Judgement]:
     """The case of a kind with a number, and the truth about it, which was found on the way."""
     rng = random.Random(f"{kind.name}/{number}")

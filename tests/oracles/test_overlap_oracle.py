@@ -509,7 +509,7 @@ def test_classes_are_counted_as_by_the_formula() -> None:
 def test_a_case_is_made_from_its_kind_and_number() -> None:
     for kind in KINDS:
         one = case(kind, 7)
-        assert eval(one.name) == one
+        assert eval(one.name) == case.__wrapped__(kind, 7) == one
     assert len({str(one).partition("\n")[2] for one in cases(GAMMA, 300)}) > 295
 
 

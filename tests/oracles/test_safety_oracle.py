@@ -580,7 +580,7 @@ def test_all_four_outcomes_are_common() -> None:
 def test_a_case_is_made_from_its_kind_and_number() -> None:
     for kind in KINDS:
         one, judged = judged_case(kind, 7)
-        assert case(kind, 7) == one
+        assert case(kind, 7) == judged_case.__wrapped__(kind, 7)[0] == one
         again = one.judge()
         assert (again.before, again.after, again.multiplicities) == (
             judged.before,
