@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.engines.streams import Stopped, Stream
 from tacit.errors import EngineError, TacitError
+from tacit.server.even import even
 from tacit.server.formats import CsvEncoder, Piece
 from tacit.server.refusals import Refusal, busy
 
@@ -257,7 +258,7 @@ class Answer:
 
     def _wanted(self, stream: Stream) -> Iterator[Any]:
         """The batches, in small parts, up to the limit."""
-        for batch in (part for whole in stream for part in small(whole)):
+        for batch in (part for whole in even(stream) for part in small(whole)):
             wanted = min(batch.num_rows, self._limit - self.rows)
             self.rows += wanted
             if wanted:
