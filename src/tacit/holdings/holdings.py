@@ -213,9 +213,9 @@ class Holdings:
         if needs_answers(check) and held.shape != "constraint" and held.entry is not None and self._today(held.release) != held.answer:
             assumed = (*assumed, Assumption("published-still-true", f"what was published with {held.told} is still true", "no"))
         if check.kind in OF_SYNTHETIC:
-            assumed = (*assumed, Assumption("as-drawn", f"groups had the sizes of today when {held.release} was drawn", "no"))
-        if any(is_the_same(held, one) for one in hand.joined):
-            return hand  # by another entry, for other recipients
+            assumed = (*assumed, as_drawn(held))
+        if any(is_the_same(held, one) for one in hand.joined):  # by another entry, for other recipients
+            return hand if check.kind not in OF_SYNTHETIC else assuming(hand, one_output(held))
         return replace(hand, joined=(*hand.joined, held), assumptions=tuple(dict.fromkeys(assumed)))
 
     def _again(self, check: Check, hand: Hand, held: Held, own: set[str | None]) -> Hand:
@@ -236,11 +236,14 @@ class Holdings:
         drawn = self.new_answers.get(held.release)
         is_that = held.answer == drawn if drawn is not None else not own
         if is_that or (held.answer is not None and held.answer in own):
-            own.add(held.answer)
             said = f"{held.told} is out already; another output of it would spend once more"
-            return replace(hand, warnings=tuple(dict.fromkeys([*hand.warnings, said])))
+            hand = replace(hand, warnings=tuple(dict.fromkeys([*hand.warnings, said])))
+            if own or drawn is not None:
+                hand = assuming(hand, one_output(held))
+        else:
+            hand = assuming(replace(hand, joined=(*hand.joined, held)), as_drawn(held))
         own.add(held.answer)
-        return replace(hand, joined=(*hand.joined, held))
+        return hand
 
     def _cautions(self, adversary: Adversary) -> list[str]:
         return [f"{one.told} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still knows it" for one in adversary.held if one.withdrawn is not None]
@@ -292,6 +295,21 @@ class Holdings:
         """Is what is about to go out what went out before?"""
         new = self.new_answers.get(held.release)
         return new == held.answer if new is not None else self._answer_holds(held)
+
+
+def assuming(hand: Hand, assumption: Assumption) -> Hand:
+    """A hand that rests on one more assumption."""
+    return replace(hand, assumptions=tuple(dict.fromkeys((*hand.assumptions, assumption))))
+
+
+def as_drawn(held: Held) -> Assumption:
+    """What an output spends is known by the sizes that its groups had."""
+    return Assumption("as-drawn", f"groups had the sizes of today when {held.release} was drawn", "no")
+
+
+def one_output(held: Held) -> Assumption:
+    """Equal answers can be one file in two hands, or two draws that came out alike, which would spend twice."""
+    return Assumption("one-output", f"outputs of {held.release} that are equal in the ledger were drawn once and given out again", "no")
 
 
 def is_listed(said: Held, found: Sequence[Held]) -> bool:
