@@ -4,9 +4,10 @@
 
 The gateway is `tacit serve` in a process of its own on a port of this machine; the load comes from another process, on the
 same cores. Time inside the server is what it says itself, from the head of the request to its decision. Large answers are
-read and thrown away; the peer is the engine alone in a process, writing the same rows in the same format to nowhere: its bytes
-reach nobody, while ours go through a socket to a reader on the same cores. Both have answered the same query before. They run
-in turn. `share` is the median of the engine's time over the gateway's, pair by pair: where others work on the machine the least
+read and thrown away. The peers are the engine alone in a process, writing the same rows in the same format: `share` is against one
+whose bytes go to a reader on the same cores, as ours do (DuckDB through a pipe; psql has read them from the server), `bare` against
+one whose bytes reach nobody. Both have answered the same query before. They run in turn, and shares are medians of the engine's time
+over the gateway's, pair by pair: where others work on the machine the least
 of some times is luck, and more often with the shorter work. CPU seconds are of the gateway and of the peer, without PostgreSQL's
 server, which does the same for both.
 """
@@ -14,6 +15,7 @@ server, which does the same for both.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import re
@@ -354,12 +356,18 @@ def compared(engine: str, source: str, peer: str) -> Iterator[dict[str, Any]]:
             gateway.forget_peak()
             ask(f"SELECT {COLUMNS} FROM people")
             ours, theirs = [one["seconds"] for one in times], [one["seconds"] for one in peers]
+            bare = [one["bare"] for one in peers]
             yield {
                 "name": f"{engine}, {name}", "seconds": statistics.median(ours), "peer": statistics.median(theirs),
-                "share": statistics.median(peer_took / took for took, peer_took in zip(ours, theirs, strict=True)),
+                "share": part_of(ours, theirs), "bare": part_of(ours, bare),
                 "least": min(ours), "peer_least": min(theirs), "cpu": cpu, "peer_cpu": statistics.mean(one["cpu"] for one in peers),
                 "bytes": times[0]["bytes"], "before": before, "most": most, "most_of_four": gateway.megabytes(), "how": peers[0]["how"],
             }  # fmt: skip
+
+
+def part_of(ours: list[float], theirs: list[float]) -> float:
+    """What part of the peer's speed we have, the median of pairs."""
+    return statistics.median(peer / took for took, peer in zip(ours, theirs, strict=True))
 
 
 def engine(kind: str, source: str, name: str) -> dict[str, Any]:
@@ -374,13 +382,29 @@ def duckdb_alone(source: str, name: str, sql: str) -> dict[str, Any]:
     with duckdb.connect(source, read_only=True) as database:
         for _ in range(2):
             begun, cpu = time.perf_counter(), time.process_time()
-            write_all(database, name, sql)
-            took = {"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu}
-    return {**took, "how": "its batches as a stream" if name == "Arrow" else f"its COPY to {name}"}
+            write_all(database, name, sql, os.devnull)
+            bare, used = time.perf_counter() - begun, time.process_time() - cpu
+            read = to_a_reader(partial(write_all, database, name, sql))
+    return {"seconds": read, "bare": bare, "cpu": used, "how": f"{'its batches as a stream' if name == 'Arrow' else f'its COPY to {name}'}, to a reader"}
 
 
-def write_all(database: Any, name: str, sql: str) -> None:
-    """Have DuckDB write an answer to nowhere."""
+def to_a_reader(write: Callable[[str], None]) -> float:
+    """Seconds until another process has read all that is written to a file, and thrown it away as `drained` does."""
+    room = 1 << 20
+    loop = f"import os\nroom = bytearray({room})\nos.write(1, b'.')\nwhile os.readv(0, [room]): pass\nos.write(1, b'.')"
+    with subprocess.Popen([sys.executable, "-S", "-c", loop], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        assert reader.stdin is not None and reader.stdout is not None
+        fcntl.fcntl(reader.stdin, fcntl.F_SETPIPE_SZ, room)
+        reader.stdout.read(1)  # it is there
+        begun = time.perf_counter()
+        write(f"/dev/fd/{reader.stdin.fileno()}")
+        reader.stdin.close()
+        reader.stdout.read(1)  # it has read all
+        return time.perf_counter() - begun
+
+
+def write_all(database: Any, name: str, sql: str, place: str) -> None:
+    """Have DuckDB write an answer to a file."""
     from pyarrow import ipc
 
     from tacit.engines.streams import BATCH_ROWS
@@ -388,12 +412,12 @@ def write_all(database: Any, name: str, sql: str) -> None:
     if name == "Arrow":
         relation = database.sql(sql)
         reader = (relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader)(BATCH_ROWS)
-        with open(os.devnull, "wb") as sink, ipc.new_stream(sink, reader.schema) as writer:
+        with open(place, "wb") as sink, ipc.new_stream(sink, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
     else:
         array = ", ARRAY true" if name == "JSON" else ""
-        database.execute(f"COPY ({sql}) TO '{os.devnull}' (FORMAT {name.lower()}{array})")
+        database.execute(f"COPY ({sql}) TO '{place}' (FORMAT {name.lower()}{array}, USE_TMP_FILE false)")
 
 
 def postgres_alone(source: str, name: str, sql: str) -> dict[str, Any]:
@@ -404,7 +428,8 @@ def postgres_alone(source: str, name: str, sql: str) -> dict[str, Any]:
     command = ["psql", "-X", "-v", "ON_ERROR_STOP=1", source, "-c", "\\timing on", "-c", copy]
     told = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"seconds": float(re.findall(r"Time: ([0-9.]+) ms", told)[-1]) / 1000, "cpu": used.ru_utime + used.ru_stime, "how": how}
+    took = float(re.findall(r"Time: ([0-9.]+) ms", told)[-1]) / 1000
+    return {"seconds": took, "bare": took, "cpu": used.ru_utime + used.ru_stime, "how": how}
 
 
 def make_duckdb(path: str) -> None:
