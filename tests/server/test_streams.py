@@ -153,6 +153,14 @@ def memory() -> int:
     return int(line.split()[1]) // 1024
 
 
+def test_too_little_memory_says_nothing_about_what_others_do() -> None:
+    with DuckDB() as engine:
+        engine.connection.execute("SET memory_limit = '20MB'; SET temp_directory = ''")
+        with pytest.raises(EngineError) as told:
+            read(engine, "SELECT i, random() AS r FROM range(20000000) t(i) ORDER BY r")
+    assert told.value.message == "DuckDB had too little memory to answer."
+
+
 def test_a_stream_that_was_stopped_does_not_begin() -> None:
     with DuckDB() as engine:
         stream = engine.stream("SELECT 1 AS one")

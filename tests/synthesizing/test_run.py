@@ -65,6 +65,7 @@ checks: [differential-privacy: {release: one, epsilon: 2, delta: 2e-3}]
     assert "together spend" in third.verdicts[0].because
     plan.write_text(plan.read_text().replace("published: [ledger]\n", ""))
     assert "this plan does not ask it" in " ".join(run(plan, "two", "third.csv").verdicts[0].warnings)
+    assert "another output would spend once more" in " ".join(run(plan, "one", "fourth.csv").verdicts[0].warnings)
 
 
 def test_every_group_has_as_many_people_as_before_and_nothing_else_is_written(tmp_path: Path) -> None:

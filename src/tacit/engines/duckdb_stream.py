@@ -50,4 +50,6 @@ class DuckDBStream(Stream):
         try:
             yield
         except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
+            if "out of memory" in str(error).lower():  # the rest of the message is about what others do on this machine
+                raise EngineError("DuckDB had too little memory to answer.", hint="Ask for less at a time.") from None
             raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None

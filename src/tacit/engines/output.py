@@ -67,7 +67,7 @@ def table_exists(name: str) -> DataError:
     """A target table that is there already."""
     return DataError(
         f"the database has a table {name!r} already.",
-        hint="Choose another name, drop the table, or say that it may be replaced.",
+        hint="Choose another name, or drop the table; tacit anonymize replaces it with --replace.",
     )
 
 

@@ -23,10 +23,10 @@ NOTICE_THE_END = "SET client_connection_check_interval = '5s'"  # not every syst
 
 # What went wrong when connecting, by libpq's words, and what to do next.
 CONNECTING = (
-    ("connection refused|no such file", "Start PostgreSQL, or correct host and port in the plan's source."),
-    ("could not translate host name|resolve host", "Correct the host in the plan's source."),
+    ("connection refused|no such file", "Start PostgreSQL, or correct host and port in its address (`source:` of the plan)."),
+    ("could not translate host name|resolve host", "Correct the host in its address (`source:` of the plan)."),
     ("timeout expired|timed out", "The host does not answer: check the network and the firewall, or set PGCONNECT_TIMEOUT."),
-    ("database .* does not exist", "Correct the database in the plan's source; psql -l lists what there is."),
+    ("database .* does not exist", "Correct the database in its address (`source:` of the plan); psql -l lists what there is."),
     (
         "password|authentication|no pg_hba.conf|role .* does not exist",
         "Tacit uses libpq's settings: PGUSER and PGPASSWORD, ~/.pgpass, or a service file (PGSERVICE).",

@@ -19,7 +19,7 @@ from tacit.errors import EngineError, MissingExtra
 
 MASTER_SECONDS = 5
 NO_JAVA = "Install Java 17 or newer (apt install openjdk-17-jre-headless) and set JAVA_HOME to it."
-NO_MASTER = "Start the cluster, or correct the master in the plan's source (spark://host:7077)."
+NO_MASTER = "Start the cluster, or correct its address, spark://host:7077 (`source:` of the plan)."
 
 
 def active_session() -> Any:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.definitions.registry import OF_OVERLAPS, OF_WORLDS
+from tacit.definitions.registry import OF_OVERLAPS, OF_SYNTHETIC, OF_WORLDS
 from tacit.errors import TacitError
 from tacit.holdings.adversaries import adversaries
 from tacit.holdings.concerning import out_already
@@ -28,10 +28,20 @@ def unasked(check: Check, holdings: Holdings) -> tuple[str, ...]:
     plan = holdings.plan
     if check.given is not None or LEDGER in plan.published:
         return ()
+    asked = replace(check, given=(*out_already(check, plan), LEDGER))
     with suppress(TacitError):
-        if words := known_by_ledger(replace(check, given=(*out_already(check, plan), LEDGER)), holdings):
+        if words := known_by_ledger(asked, holdings):
             return (f"the ledger {plan.ledger} says that {words}, and this plan does not ask it: what both tell together was not judged. Add to the plan: {published(plan)}",)
+        if words := drawn_before(asked, holdings):
+            return (f"the ledger {plan.ledger} has {words} already, and this plan does not ask it: another output would spend once more. Add to the plan: {published(plan)}",)
     return ()
+
+
+def drawn_before(check: Check, holdings: Holdings) -> str:
+    """What of the synthetic releases that a check names is out by the ledger, in words: each output spends by itself."""
+    if check.kind not in OF_SYNTHETIC:
+        return ""
+    return ", ".join(one.told for one in holdings.held(check) if one.entry is not None and one.release in check.releases)
 
 
 def published(plan: Plan) -> str:

@@ -182,6 +182,6 @@ def _connect(url: str) -> Any:
         connection.execute(SESSION)
     except psycopg.Error as error:
         told = not_connected(error, settings)
-        hint = told.hint and told.hint.replace("the plan's source", "`ledger:` of the plan")
+        hint = told.hint and told.hint.replace("`source:` of the plan", "`ledger:` of the plan")
         raise EngineError(f"the ledger: {told.message}", hint=hint) from None
     return connection
