@@ -148,7 +148,8 @@ def blind(case: Compromised, limits: Limits, seed: int, *, facts: bool = False, 
     """Look for views at random; with `facts` those are left out that cannot be in a set that restores."""
     lists = None if most is None else Lists(case.out, most)
     return Blind(
-        case.out, case.choices.members, limits=limits, order="blind", seed=seed, pruned=facts, with_classes=False, lists=lists, job=Job()
+        case.out, case.choices.members, limits=limits, order="blind", seed=seed, pruned=facts, with_classes=False, lists=lists,
+        others=(), job=Job(),
     ).run()  # fmt: skip
 
 
