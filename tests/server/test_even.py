@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tacit.engines.duckdb import DuckDB
+from tacit.engines.streams import BATCH_ROWS
 from tacit.server.even import even
 
 
@@ -30,5 +31,5 @@ def test_the_number_of_hidden_rows_does_not_show(hidden: int, tmp_path: Path) ->
         engine.connection.execute(f"CREATE TABLE t AS SELECT i - {hidden} AS i FROM range({130_000 + hidden}) r(i)")
         stream = engine.stream("SELECT i FROM t WHERE i >= 0")
         stream.begin()
-        assert [batch.num_rows for batch in even(stream)] == [32_768] * 3 + [31_696]
+        assert [batch.num_rows for batch in even(stream)] == [BATCH_ROWS] * 3 + [130_000 - 3 * BATCH_ROWS]
         stream.close()
