@@ -20,7 +20,7 @@ from tacit.definitions.registry import (
 )
 from tacit.engines.open import open_engine
 from tacit.errors import InputError, PlanError, did_you_mean, raise_all
-from tacit.holdings.concerning import concerns, has_beside, lies_beside
+from tacit.holdings.concerning import concerns, lies_beside
 from tacit.jobs import Job
 from tacit.model.verdict import Audience, Verdict, subject_text
 from tacit.plan.load import not_built
@@ -257,7 +257,7 @@ def answer(check: Check, desk: Desk) -> Verdict:
     """Ask the definition that a check names about the release, or the queries, that it names, and about all that is out beside it."""
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
-    verdict = with_holdings(check, definition, desk) if has_beside(check, desk) else by_itself(check, definition, desk)
+    verdict = with_holdings(check, definition, desk) if desk.holdings.has_beside(check) else by_itself(check, definition, desk)
     return replace(verdict, name=check.name, warnings=(*verdict.warnings, *not_asked(check, desk)), seconds=time.perf_counter() - begun)
 
 

@@ -8,7 +8,6 @@ from tacit.definitions.registry import OF_OVERLAPS, OF_WORLDS
 from tacit.plan.references import LEDGER
 
 if TYPE_CHECKING:
-    from tacit.assess import Desk
     from tacit.plan.plan import Check, Plan
 
 
@@ -30,11 +29,6 @@ def says_so(check: Check, plan: Plan) -> bool:
     if LEDGER in out_already(check, plan):
         return True
     return check.kind not in OF_WORLDS and (check.given is not None or bool(check.collude))
-
-
-def has_beside(check: Check, desk: Desk) -> bool:
-    """Is a check asked about what its recipients hold? Where only `published` says that something is out, if it is about the same table."""
-    return concerns(check, desk.plan) and (says_so(check, desk.plan) or bool(desk.holdings.held(check)))
 
 
 def lies_beside(plan: Plan) -> bool:

@@ -22,7 +22,7 @@ from tacit.holdings.composing import (
     people_changed,
     release_changed,
 )
-from tacit.holdings.concerning import out_already, says_so
+from tacit.holdings.concerning import concerns, out_already, says_so
 from tacit.holdings.defined import definition_of, shape_of
 from tacit.holdings.held import Adversary, Held, from_ledger
 from tacit.holdings.ledgers import is_begun, ledger_of, tables_in
@@ -90,6 +90,10 @@ class Holdings:
         """The answers of the plan's releases, by their keyed hashes."""
         assert self.ledger is not None
         return Answers(self.plan, self.desk.readings, lambda: self.desk.engine, lambda: self.desk.source, self.ledger.key)
+
+    def has_beside(self, check: Check) -> bool:
+        """Is a check asked about what its recipients hold? Where only `published` says that something is out, if it is about the same table."""
+        return concerns(check, self.plan) and (says_so(check, self.plan) or bool(self.held(check)))
 
     # -- who holds what ---------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from tacit.assess import Desk, judged_by, not_asked
 from tacit.definitions.words import listed
 from tacit.errors import InputError, TacitError
 from tacit.holdings.asking import question_for
-from tacit.holdings.concerning import has_beside
 from tacit.holdings.held import in_words
 from tacit.holdings.judging import ORDER, closeness, told
 from tacit.model.release import View
@@ -58,7 +57,7 @@ def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = froz
 
     What is out and cannot be judged with the releases is refused: nobody could say whether further views hold beside it.
     """
-    if not has_beside(check, desk):
+    if not desk.holdings.has_beside(check):
         question = desk.question(check)
         alone = Seen(question, _named(judged_by(check, definition, question, desk), check, desk))
         return Asked(alone.verdict, (alone,))

@@ -13,7 +13,7 @@ from tacit.synthesizing.drawing import draw_missing
 from tacit.synthesizing.parts import Memory
 from tacit.synthesizing.reading import People
 from tacit.synthesizing.results import Synthesized
-from tacit.synthesizing.run import judged, measured, shape_of, the_release
+from tacit.synthesizing.run import NEW, judged, measured, shape_of, the_release
 from tacit.synthesizing.writing import GROUPS, VALUES, gather, labelled, ordered, read
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ OUTPUT = "memory"
 def synthesized(plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job) -> tuple[Synthesized, Any]:
     """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine; None where a check does not hold."""
     begun = time.perf_counter()
-    desk = Desk(plan, job)
+    desk = Desk(plan, job, {release: NEW})
     desk.engine = engine
     found, spending = judged(desk, the_release(plan, release), seed, job)
     if found.exit_status:

@@ -15,7 +15,6 @@ from tacit.assess import Desk, answer
 from tacit.definitions.registry import OF_OVERLAPS
 from tacit.definitions.words import plural
 from tacit.errors import InputError
-from tacit.holdings.concerning import has_beside
 from tacit.jobs import Job
 from tacit.web.everybody import ENDING, forget_others, write_people
 from tacit.web.reach import load_within
@@ -80,8 +79,8 @@ def check_of(plan: Plan, releases: Sequence[str]) -> Check:
 
 
 def question_of(check: Check, desk: Desk) -> OverlapQuestion:
-    """The question that was decided: together with what is out already, where the ledger says so."""
-    if has_beside(check, desk):
+    """The question that was decided: together with what is out already, where something is."""
+    if desk.holdings.has_beside(check):
         answer(check, desk)
         return desk.overlapping[check.kind, ", ".join(check.releases)]
     found: OverlapQuestion = desk.question(check)
