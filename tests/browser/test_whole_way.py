@@ -84,6 +84,7 @@ def say_what_is_sensitive(page: Page, table: str) -> None:
     else:
         page.get_by_label("Check to add", exact=True).select_option(value="distinct")
         page.get_by_test_id("add-check").click()
+        expect(text).to_have_value(re.compile("kind: distinct"))  # the form is drawn anew with it
     diversity = page.get_by_label(re.compile("^l of check 2"))
     diversity.fill("4")
     diversity.press("Enter")
