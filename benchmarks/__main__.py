@@ -31,7 +31,9 @@ def startup(table: Table) -> None:
         ("import tacit", ("-c", "import tacit"), "0.1 s CPU more than Python itself"),
     ):
         used = cpu_seconds(*arguments)
-        table.add_row(name, f"{used:.2f} s CPU", f"python -c pass: {bare:.2f} s", f"{used / bare:.1f}", goal)
+        table.add_row(
+            name, f"{used:.2f} s CPU", f"python -c pass: {bare:.2f} s", f"{used / bare:.1f}", goal
+        )
 
 
 def lands(table: Table) -> None:
@@ -54,9 +56,19 @@ def pycanon(table: Table) -> list[str]:
         return [found["skipped"]]
     peers = sum(row["peer"] for row in found["rows"])
     for row in found["rows"]:
-        table.add_row(f"{row['name']} of Adult", f"{row['ours']}", f"pycanon: {row['peer']:.2f} s  {row['theirs']}", "", "")
+        table.add_row(
+            f"{row['name']} of Adult",
+            f"{row['ours']}",
+            f"pycanon: {row['peer']:.2f} s  {row['theirs']}",
+            "",
+            "",
+        )
     table.add_row(
-        "all of these in one call", f"{found['tacit']:.3f} s", f"pycanon: {peers:.2f} s", f"1/{peers / found['tacit']:.0f}", "1/20"
+        "all of these in one call",
+        f"{found['tacit']:.3f} s",
+        f"pycanon: {peers:.2f} s",
+        f"1/{peers / found['tacit']:.0f}",
+        "1/20",
     )
     example = found["recursive"]
     return [
@@ -70,12 +82,19 @@ def definitions(table: Table) -> None:
     found = measured("benchmarks.adult_definitions")
     for row in found.get("rows", ()):
         table.add_row(
-            f"{row['name']} of raw Adult", f"{row['seconds']:.3f} s", f"counting once: {found['scan']:.2f} s",
-            f"{row['seconds'] / found['scan']:.2f}", "2",
+            f"{row['name']} of raw Adult",
+            f"{row['seconds']:.3f} s",
+            f"counting once: {found['scan']:.2f} s",
+            f"{row['seconds'] / found['scan']:.2f}",
+            "2",
         )
 
 
-ASKED = {"five": "5-anonymity", "entropy": "entropy 4-diversity", "recursive": "recursive (3,4)-diversity"}
+ASKED = {
+    "five": "5-anonymity",
+    "entropy": "entropy 4-diversity",
+    "recursive": "recursive (3,4)-diversity",
+}
 # CPU seconds of ARX 3.9.2 on a machine of this size, measured once: it is not run here, so these are no ratios of one run.
 ARX_ADULT = "0.02 to 0.04 s"
 ARX_LANDS = {"five": 84, "entropy": 173, "recursive": 190}
@@ -88,11 +107,23 @@ def anonymize_adult(table: Table) -> list[str]:
         return []
     for row in found["rows"]:
         what = f"{ASKED[row['kind']]} of Adult by {row['utility']}{', all minimal' if row['every'] else ''}"
-        peer = f"ARX, warm, another run: {ARX_ADULT}" if row["utility"] == "loss" and not row["every"] else ""
+        peer = (
+            f"ARX, warm, another run: {ARX_ADULT}"
+            if row["utility"] == "loss" and not row["every"]
+            else ""
+        )
         goal = "0.3 s CPU" if row["every"] else "0.1 s CPU"
-        table.add_row(what, f"{row['seconds']:.3f} s CPU, {row['asked']} of 2,160 nodes", peer, "", goal)
+        table.add_row(
+            what, f"{row['seconds']:.3f} s CPU, {row['asked']} of 2,160 nodes", peer, "", goal
+        )
     command = measured("benchmarks.anonymize_adult", "command")
-    table.add_row("tacit anonymize on Adult", f"{command['seconds']:.2f} s CPU", "ARX, cold, another run: 3.9 s", f"{command['seconds'] / 3.9:.2f}", "2 s CPU")
+    table.add_row(
+        "tacit anonymize on Adult",
+        f"{command['seconds']:.2f} s CPU",
+        "ARX, cold, another run: 3.9 s",
+        f"{command['seconds'] / 3.9:.2f}",
+        "2 s CPU",
+    )
     return anjana(table)
 
 
@@ -108,9 +139,12 @@ def anjana(table: Table) -> list[str]:
             ("frame to frame", row["whole"], ""),
         ):
             table.add_row(
-                f"{ASKED[row['kind']]} of Adult, {what}, loss {row['loss']:.4f}", f"{seconds:.3f} s CPU", peer,
-                f"1/{row['peer'] / seconds:.1f}", goal,
-            )  # fmt: skip
+                f"{ASKED[row['kind']]} of Adult, {what}, loss {row['loss']:.4f}",
+                f"{seconds:.3f} s CPU",
+                peer,
+                f"1/{row['peer'] / seconds:.1f}",
+                goal,
+            )
     return []
 
 
@@ -119,14 +153,20 @@ def anonymize_lands(table: Table) -> None:
     for kind, words in ASKED.items():
         found, arx = measured("benchmarks.anonymize_lands", "search", kind), ARX_LANDS[kind]
         table.add_row(
-            f"{words} of 4.6 million rows", f"{found['seconds']:.1f} s CPU, {found['asked']} of 1,920 nodes",
-            f"ARX, another run: {arx} s", f"1/{arx / found['seconds']:.0f}", "1/10",
-        )  # fmt: skip
+            f"{words} of 4.6 million rows",
+            f"{found['seconds']:.1f} s CPU, {found['asked']} of 1,920 nodes",
+            f"ARX, another run: {arx} s",
+            f"1/{arx / found['seconds']:.0f}",
+            "1/10",
+        )
         command = measured("benchmarks.anonymize_lands", "command", kind)
         table.add_row(
-            "the whole command, Parquet to Parquet", f"{command['seconds']:.1f} s CPU, {command['megabytes']:,.0f} MB peak",
-            f"ARX, another run: {arx} s", f"1/{arx / command['seconds']:.0f}", "15 s CPU, 2,500 MB",
-        )  # fmt: skip
+            "the whole command, Parquet to Parquet",
+            f"{command['seconds']:.1f} s CPU, {command['megabytes']:,.0f} MB peak",
+            f"ARX, another run: {arx} s",
+            f"1/{arx / command['seconds']:.0f}",
+            "15 s CPU, 2,500 MB",
+        )
 
 
 def anonymize_local(table: Table) -> None:
@@ -136,36 +176,49 @@ def anonymize_local(table: Table) -> None:
         for row in rows:
             growth = row["per_row_and_log"] / rows[0]["per_row_and_log"]
             table.add_row(
-                f"{method} on {row['rows']:,} rows", f"{row['seconds']:.2f} s CPU", f"{row['groups']:,} groups",
-                f"{growth:.2f}", "seconds for 100,000; n log n: about 1",
-            )  # fmt: skip
+                f"{method} on {row['rows']:,} rows",
+                f"{row['seconds']:.2f} s CPU",
+                f"{row['groups']:,} groups",
+                f"{growth:.2f}",
+                "seconds for 100,000; n log n: about 1",
+            )
 
 
 def perfect(table: Table) -> None:
     """Perfect privacy: a pair, large queries, their growth, and a thousand secrets against a thousand views."""
     for row in measured("benchmarks.perfect", "pair")["rows"]:
         table.add_row(
-            row["name"], f"{1000 * row['seconds']:.3f} ms CPU", f"reading their SQL: {1000 * row['peer']:.2f} ms",
-            f"{row['seconds'] / row['peer']:.3f}", "1 ms CPU, warm",
-        )  # fmt: skip
+            row["name"],
+            f"{1000 * row['seconds']:.3f} ms CPU",
+            f"reading their SQL: {1000 * row['peer']:.2f} ms",
+            f"{row['seconds'] / row['peer']:.3f}",
+            "1 ms CPU, warm",
+        )
     found = measured("benchmarks.perfect", "growth", "docs/images/perfect-growth.svg")["exponents"]
     for row in measured("benchmarks.perfect", "large")["rows"]:
         peer = f"{'' if row['ended'] else 'more than '}{row['peer']:.3f} s"
         table.add_row(
-            f"{row['name']}, {row['atoms']} atoms", f"{row['seconds']:.3f} s CPU, grows as n^{found[row['name']]:.1f}",
+            f"{row['name']}, {row['atoms']} atoms",
+            f"{row['seconds']:.3f} s CPU, grows as n^{found[row['name']]:.1f}",
             f"plain backtracking for one homomorphism: {peer}",
-            f"{'' if row['ended'] else 'below '}{row['seconds'] / row['peer']:.2f}", f"{row['goal']:g} s CPU",
-        )  # fmt: skip
+            f"{'' if row['ended'] else 'below '}{row['seconds'] / row['peer']:.2f}",
+            f"{row['goal']:g} s CPU",
+        )
     for row in measured("benchmarks.perfect", "many")["rows"]:
         table.add_row(
-            f"1,000 secrets x 1,000 views, {row['name']}", f"{row['seconds']:.1f} s CPU, {row['disclosed']:,} pairs disclosed",
-            f"pair by pair, from a sample: {row['pairs']:.0f} s", f"1/{row['pairs'] / row['seconds']:.0f}", "60 s CPU, cold",
-        )  # fmt: skip
+            f"1,000 secrets x 1,000 views, {row['name']}",
+            f"{row['seconds']:.1f} s CPU, {row['disclosed']:,} pairs disclosed",
+            f"pair by pair, from a sample: {row['pairs']:.0f} s",
+            f"1/{row['pairs'] / row['seconds']:.0f}",
+            "60 s CPU, cold",
+        )
         table.add_row(
             "a new view against the 1,000 secrets",
             f"{1000 * row['mean']:.1f} ms CPU, at worst {1000 * row['worst_without_collector']:.0f} ms",
-            f"with Python's garbage collector: at worst {1000 * row['worst']:.0f} ms", "", "50 ms CPU",
-        )  # fmt: skip
+            f"with Python's garbage collector: at worst {1000 * row['worst']:.0f} ms",
+            "",
+            "50 ms CPU",
+        )
 
 
 def view_safety(table: Table) -> None:
@@ -178,91 +231,158 @@ def view_safety(table: Table) -> None:
             f"{row['name']}, {row['tuples']:,} possible rows",
             f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}",
             f"one solver call: {more}{plain['seconds']:.1f} s" if plain else "",
-            f"{'below ' if more else ''}{row['seconds'] / plain['seconds']:.2f}" if plain else "", f"{row['goal']:g} s CPU",
-        )  # fmt: skip
+            f"{'below ' if more else ''}{row['seconds'] / plain['seconds']:.2f}" if plain else "",
+            f"{row['goal']:g} s CPU",
+        )
     for row in measured("benchmarks.view_safety", "counting")["rows"]:
         table.add_row(
-            f"exact odds, {row['free']} free rows in parts of up to {row['largest']}", f"{row['seconds']:.2f} s CPU",
-            f"databases to count: 10^{row['worlds']}", "", f"{row['goal']:g} s CPU",
-        )  # fmt: skip
+            f"exact odds, {row['free']} free rows in parts of up to {row['largest']}",
+            f"{row['seconds']:.2f} s CPU",
+            f"databases to count: 10^{row['worlds']}",
+            "",
+            f"{row['goal']:g} s CPU",
+        )
     for row in measured("benchmarks.view_safety", "again")["rows"]:
         table.add_row(
-            f"a second check, {row['name']}", f"{row['seconds']:.2f} s CPU", f"the first check: {row['first']:.2f} s", f"{row['seconds'] / row['first']:.3f}", "0.2",
-        )  # fmt: skip
+            f"a second check, {row['name']}",
+            f"{row['seconds']:.2f} s CPU",
+            f"the first check: {row['first']:.2f} s",
+            f"{row['seconds'] / row['first']:.3f}",
+            "0.2",
+        )
 
 
 def overlap(table: Table) -> None:
     """Overlapping views: all beliefs as people grow, peers on few people, sampling, possibility, crowds."""
     found = measured("benchmarks.overlap", "growth", "docs/images/overlap-growth.svg")
     for row in found["rows"]:
-        goal = f"{row['goal']:g} s CPU" if row is [one for one in found["rows"] if one["name"] == row["name"]][-1] else ""
+        goal = (
+            f"{row['goal']:g} s CPU"
+            if row is [one for one in found["rows"] if one["name"] == row["name"]][-1]
+            else ""
+        )
         table.add_row(
             f"all beliefs of {row['people']:,} people, {row['name']}",
-            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}", row["how"], "", goal,
-        )  # fmt: skip
+            f"{row['seconds']:.2f} s CPU, {row['megabytes']:.0f} MB peak, grows as n^{found['exponents'][row['name']]:.1f}",
+            row["how"],
+            "",
+            goal,
+        )
     for row in measured("benchmarks.overlap", "peers")["rows"]:
         for name, words in (("ganak", "model counter (Ganak)"), ("plain", "trying every table")):
             if name in row:
                 ratio = f"1/{row[name] / row['seconds']:,.0f}"
-                table.add_row(f"{row['tables']} tables of {row['people']} people", f"{row['seconds']:.4f} s CPU", f"{words}: {row[name]:.2f} s", ratio, "")
+                table.add_row(
+                    f"{row['tables']} tables of {row['people']} people",
+                    f"{row['seconds']:.4f} s CPU",
+                    f"{words}: {row[name]:.2f} s",
+                    ratio,
+                    "",
+                )
     for row in measured("benchmarks.overlap", "sampled")["rows"]:
-        how = "counted" if row["counted"] else f"{row['status']} (0.02, 0.95) after {row.get('draws', 0):,} tables"
-        table.add_row(f"200 people, 8 irregular ranges, {row['values']} values, no. {row['seed']}", f"{row['seconds']:.1f} s CPU", how, "", "60 s")
+        how = (
+            "counted"
+            if row["counted"]
+            else f"{row['status']} (0.02, 0.95) after {row.get('draws', 0):,} tables"
+        )
+        table.add_row(
+            f"200 people, 8 irregular ranges, {row['values']} values, no. {row['seed']}",
+            f"{row['seconds']:.1f} s CPU",
+            how,
+            "",
+            "60 s",
+        )
     for row in measured("benchmarks.overlap", "possible")["rows"]:
-        table.add_row(f"what is possible, 5,000 people, 20 ranges, no. {row['seed']}", f"{row['seconds']:.1f} s CPU", f"{row['can']:,} of {row['cells']:,} cells", "", "10 s")
+        table.add_row(
+            f"what is possible, 5,000 people, 20 ranges, no. {row['seed']}",
+            f"{row['seconds']:.1f} s CPU",
+            f"{row['can']:,} of {row['cells']:,} cells",
+            "",
+            "10 s",
+        )
     for row in measured("benchmarks.overlap", "crowds")["rows"]:
-        table.add_row(f"{row['name']} of {row['people']:,} people", f"{row['seconds']:.1f} s CPU", f"k = {row['k']}, {row['certainty']}", "", f"{row['goal']:g} s")
+        table.add_row(
+            f"{row['name']} of {row['people']:,} people",
+            f"{row['seconds']:.1f} s CPU",
+            f"k = {row['k']}, {row['certainty']}",
+            "",
+            f"{row['goal']:g} s",
+        )
 
 
 def synthetic(table: Table) -> None:
     """Synthetic people: the noise, one large group, and the whole command and study."""
     for row in measured("benchmarks.synthetic", "noise")["rows"]:
         table.add_row(
-            f"noise for 1,000,000 people, 10,000 cells, e^epsilon {row['ratio']}", f"{row['seconds']:.3f} s CPU, alpha {row['alpha']:.5g}",
-            f"one look at delta: {1000 * row['look']:.1f} ms", f"{row['seconds'] / row['look']:.0f}", f"{row['goal']:g} s CPU",
-        )  # fmt: skip
+            f"noise for 1,000,000 people, 10,000 cells, e^epsilon {row['ratio']}",
+            f"{row['seconds']:.3f} s CPU, alpha {row['alpha']:.5g}",
+            f"one look at delta: {1000 * row['look']:.1f} ms",
+            f"{row['seconds'] / row['look']:.0f}",
+            f"{row['goal']:g} s CPU",
+        )
     for row in measured("benchmarks.synthetic", "sizes")["rows"]:
         table.add_row(
-            f"noise for {row['sizes']:,} sizes up to 1,000,000", f"{row['seconds']:.1f} s CPU, kept at {row['kept']:,} of them",
-            f"one look at delta for each: {row['look']:.1f} s", f"{row['seconds'] / row['look']:.1f}", f"{row['goal']:g} s CPU",
-        )  # fmt: skip
+            f"noise for {row['sizes']:,} sizes up to 1,000,000",
+            f"{row['seconds']:.1f} s CPU, kept at {row['kept']:,} of them",
+            f"one look at delta for each: {row['look']:.1f} s",
+            f"{row['seconds'] / row['look']:.1f}",
+            f"{row['goal']:g} s CPU",
+        )
     ours, *peers = measured("benchmarks.synthetic", "group")["rows"]
     for peer in peers:
         table.add_row(
-            "1,000,000 people drawn over 8,000,000 cells", f"{ours['seconds']:.2f} s CPU, {ours['megabytes']:.0f} MB",
+            "1,000,000 people drawn over 8,000,000 cells",
+            f"{ours['seconds']:.2f} s CPU, {ours['megabytes']:.0f} MB",
             f"{peer['name']}: {peer['seconds']:.2f} s, {peer['megabytes']:.0f} MB",
-            f"{ours['seconds'] / peer['seconds']:.2f}, {ours['megabytes'] / peer['megabytes']:.2f}", "2 in time, 0.5 in memory",
-        )  # fmt: skip
+            f"{ours['seconds'] / peer['seconds']:.2f}, {ours['megabytes'] / peer['megabytes']:.2f}",
+            "2 in time, 0.5 in memory",
+        )
     for row in measured("benchmarks.synthetic", "command")["rows"]:
         table.add_row(
-            f"{row['name']}, {row['data']}", f"{row['wall']:.1f} s, {row['seconds']:.1f} s CPU, {row['megabytes']:.0f} MB peak", "", "", f"{row['goal']:g} s",
-        )  # fmt: skip
+            f"{row['name']}, {row['data']}",
+            f"{row['wall']:.1f} s, {row['seconds']:.1f} s CPU, {row['megabytes']:.0f} MB peak",
+            "",
+            "",
+            f"{row['goal']:g} s",
+        )
 
 
 def gateway(table: Table) -> list[str]:
     """The gateway: decisions that are known and new ones, and large answers beside the engine alone. What could not be run."""
     for row in measured("benchmarks.gateway", "decisions")["rows"]:
         table.add_row(
-            f"known decisions, {row['name']}", f"median {row['median']:.2f} ms, 99 % within {row['p99']:.2f} ms inside the server",
-            f"there and back: {row['round_median']:.2f} ms, 99 % within {row['round_p99']:.2f} ms", "", "1 ms, 5 ms",
-        )  # fmt: skip
+            f"known decisions, {row['name']}",
+            f"median {row['median']:.2f} ms, 99 % within {row['p99']:.2f} ms inside the server",
+            f"there and back: {row['round_median']:.2f} ms, 99 % within {row['round_p99']:.2f} ms",
+            "",
+            "1 ms, 5 ms",
+        )
     for row in measured("benchmarks.gateway", "saturation")["rows"]:
         table.add_row(
-            f"known decisions, {row['name']}, no pause", f"{row['per_second']:,.0f} per second, {1000 * row['server_cpu']:.2f} ms CPU each",
-            f"the load itself: {1000 * row['load_cpu']:.2f} ms CPU each", "", "1,500 per second",
-        )  # fmt: skip
+            f"known decisions, {row['name']}, no pause",
+            f"{row['per_second']:,.0f} per second, {1000 * row['server_cpu']:.2f} ms CPU each",
+            f"the load itself: {1000 * row['load_cpu']:.2f} ms CPU each",
+            "",
+            "1,500 per second",
+        )
     for row in measured("benchmarks.gateway", "uncached")["rows"]:
         table.add_row(
-            f"decisions on {row['name']}", f"median {row['median']:.1f} ms, 99 % within {row['p99']:.1f} ms inside the server",
-            f"the very first: {row['first']:.1f} ms", "", "20 ms",
-        )  # fmt: skip
+            f"decisions on {row['name']}",
+            f"median {row['median']:.1f} ms, 99 % within {row['p99']:.1f} ms inside the server",
+            f"the very first: {row['first']:.1f} ms",
+            "",
+            "20 ms",
+        )
     rows = measured("benchmarks.gateway", "answers")["rows"]
     for row in rows:
         if "skipped" not in row:
             table.add_row(
-                f"1,000,000 rows, {row['name']}", f"{row['seconds']:.2f} s, {row['most']:.0f} MB peak; 4,000,000 rows: {row['most_of_four']:.0f} MB",
-                f"{row['how']}: {row['peer']:.2f} s; before: {row['before']:.0f} MB", f"{1 / row['share']:.2f}", "1.43 (70 % of its speed)",
-            )  # fmt: skip
+                f"1,000,000 rows, {row['name']}",
+                f"{row['seconds']:.2f} s, {row['most']:.0f} MB peak; 4,000,000 rows: {row['most_of_four']:.0f} MB",
+                f"{row['how']}: {row['peer']:.2f} s; before: {row['before']:.0f} MB",
+                f"{1 / row['share']:.2f}",
+                "1.43 (70 % of its speed)",
+            )
     return [row["skipped"] for row in rows if "skipped" in row]
 
 
@@ -273,8 +393,16 @@ def private_histograms() -> tuple[Table, list[str]]:
     title = f"{found['data']}: {found['people']:,} people in {found['groups']:,} groups, epsilon {found['epsilon']}, delta {found['delta']}"
     table = Table("method", "CPU, memory", *bands, "all", title=title, caption=HISTOGRAMS)
     for row in found["rows"]:
-        cells = [f"{'' if band['miles'] is None else format(band['miles'], '.2f')} mi, {band['variation']:.2f}, {band['silent']}" for band in row["bands"]]
-        table.add_row(row["name"], f"{row['seconds']:.1f} s, {row['megabytes']:.0f} MB", *cells, f"{row['variation']:.2f}")
+        cells = [
+            f"{'' if band['miles'] is None else format(band['miles'], '.2f')} mi, {band['variation']:.2f}, {band['silent']}"
+            for band in row["bands"]
+        ]
+        table.add_row(
+            row["name"],
+            f"{row['seconds']:.1f} s, {row['megabytes']:.0f} MB",
+            *cells,
+            f"{row['variation']:.2f}",
+        )
     return table, found["skipped"]
 
 
@@ -291,13 +419,18 @@ def ledger(table: Table) -> None:
         table.add_row(
             f"{row['held']} held of {found['entries']:,} entries, {len(row['tables'])} tables",
             f"{1000 * row['seconds']:.1f} ms, {1000 * row['opened']:.1f} ms with opening it",
-            f"bare reading: {1000 * row['peer']:.2f} ms", f"{row['seconds'] / row['peer']:.0f}", f"{1000 * row['goal']:g} ms",
-        )  # fmt: skip
+            f"bare reading: {1000 * row['peer']:.2f} ms",
+            f"{row['seconds'] / row['peer']:.0f}",
+            f"{1000 * row['goal']:g} ms",
+        )
     for row in measured("benchmarks.ledger", "record")["rows"]:
         table.add_row(
-            "entries recorded, each synced to disk", f"{row['per_second']:,.0f} a second",
-            f"bare insert + fsync: {row['peer_per_second']:,.0f} a second", f"{row['per_second'] / row['peer_per_second']:.2f}", "",
-        )  # fmt: skip
+            "entries recorded, each synced to disk",
+            f"{row['per_second']:,.0f} a second",
+            f"bare insert + fsync: {row['peer_per_second']:,.0f} a second",
+            f"{row['per_second'] / row['peer_per_second']:.2f}",
+            "",
+        )
 
 
 def workbench(table: Table) -> list[str]:
@@ -307,15 +440,29 @@ def workbench(table: Table) -> list[str]:
     except subprocess.CalledProcessError as error:
         return [f"The workbench was not measured: {(error.stderr or '').strip().splitlines()[-1:]}"]
     for row in found["rows"]:
-        table.add_row(f"{row['name']}, {found['table']:,} rows", f"{1000 * row['median']:.0f} ms (worst {1000 * row['worst']:.0f})", "", "", "" if row["page"] else f"{1000 * found['goal']:g} ms")
-    table.add_row("memory of the server meanwhile", f"{found['most']:.0f} MB at most", f"without a table: {found['before']:.0f} MB", f"{found['most'] / found['before']:.1f}", "")
+        table.add_row(
+            f"{row['name']}, {found['table']:,} rows",
+            f"{1000 * row['median']:.0f} ms (worst {1000 * row['worst']:.0f})",
+            "",
+            "",
+            "" if row["page"] else f"{1000 * found['goal']:g} ms",
+        )
+    table.add_row(
+        "memory of the server meanwhile",
+        f"{found['most']:.0f} MB at most",
+        f"without a table: {found['before']:.0f} MB",
+        f"{found['most'] / found['before']:.1f}",
+        "",
+    )
     return []
 
 
 def main() -> None:
     os.environ.pop("PYTHONPATH", None)
     console = Console(width=150)
-    table = Table("what", "Tacit", "peer or lower limit", "ratio", "goal", title="Tacit's benchmarks")
+    table = Table(
+        "what", "Tacit", "peer or lower limit", "ratio", "goal", title="Tacit's benchmarks"
+    )
     startup(table)
     lands(table)
     notes = pycanon(table)

@@ -17,7 +17,13 @@ def main() -> None:
 
     path = adult()
     if path is None:
-        print(json.dumps({"skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"}))
+        print(
+            json.dumps(
+                {
+                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                }
+            )
+        )
         return
     asked = {
         "k-anonymity": ({"k": 5}, "occupation"),
@@ -34,7 +40,10 @@ def main() -> None:
         "skyline": ({"l": 1, "k": 1, "m": 1, "c": "0.99"}, "occupation"),
     }
     table = Table(
-        "adult", file=path.name, quasi_identifiers=ADULT_QUASI, sensitive=("occupation", "hours_per_week"),
+        "adult",
+        file=path.name,
+        quasi_identifiers=ADULT_QUASI,
+        sensitive=("occupation", "hours_per_week"),
         hierarchies={"age": RangeHierarchy((5, 10, 20))},
     )
     engine = DuckDB(folder=path.parent)
@@ -43,7 +52,9 @@ def main() -> None:
     begun = time.perf_counter()
     counted = count_table(engine, table, plan)
     scan = time.perf_counter() - begun
-    levels = {name: tree.level(0) for name, tree in counted.hierarchies.items() if name in ADULT_QUASI}
+    levels = {
+        name: tree.level(0) for name, tree in counted.hierarchies.items() if name in ADULT_QUASI
+    }
     rows = []
     for name, (parameters, column) in asked.items():
         question = counted.question("raw", levels)
@@ -52,7 +63,9 @@ def main() -> None:
         definition = define(name, parameters)
         begun = time.perf_counter()
         verdict = definition.check(question, sensitive=column)
-        rows.append({"name": name, "seconds": time.perf_counter() - begun, "status": verdict.status})
+        rows.append(
+            {"name": name, "seconds": time.perf_counter() - begun, "status": verdict.status}
+        )
     print(json.dumps({"scan": scan, "rows": rows}))
 
 

@@ -26,10 +26,18 @@ def main() -> None:
 
     path = adult()
     if path is None:
-        print(json.dumps({"skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"}))
+        print(
+            json.dumps(
+                {
+                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                }
+            )
+        )
         return
     frame = pandas.read_csv(path, dtype=str)
-    tacit.check(frame.head(100), tacit.KAnonymity(k=2), quasi_identifiers=QUASI)  # imports are not measured
+    tacit.check(
+        frame.head(100), tacit.KAnonymity(k=2), quasi_identifiers=QUASI
+    )  # imports are not measured
     ours = {
         "k-anonymity": tacit.KAnonymity(k=5),
         "distinct l-diversity": tacit.LDiversity(kind="distinct", l=3),
@@ -47,22 +55,35 @@ def main() -> None:
         "t-closeness": lambda: anonymity.t_closeness(frame, QUASI, ["occupation"]),
     }
     mine, answers = seconds(
-        lambda: tacit.check_all(frame, list(ours.values()), quasi_identifiers=QUASI, sensitive="occupation")
+        lambda: tacit.check_all(
+            frame, list(ours.values()), quasi_identifiers=QUASI, sensitive="occupation"
+        )
     )
     rows = []
     for (name, _), verdict in zip(ours.items(), answers, strict=True):
         peer, answer = seconds(theirs[name])
-        rows.append({"name": name, "peer": peer, "ours": dict(verdict.measured), "theirs": str(answer)})
-    print(json.dumps({"tacit": mine, "rows": rows, "recursive": recursive_example(pandas, tacit, anonymity)}, default=str))
+        rows.append(
+            {"name": name, "peer": peer, "ours": dict(verdict.measured), "theirs": str(answer)}
+        )
+    print(
+        json.dumps(
+            {"tacit": mine, "rows": rows, "recursive": recursive_example(pandas, tacit, anonymity)},
+            default=str,
+        )
+    )
 
 
 def recursive_example(pandas: object, tacit: object, anonymity: object) -> dict[str, object]:
     """Counts 10, 1, 1, 1 with l = 4: r1 < c r4 needs c > 10."""
     values = ["a"] * 10 + ["b", "c", "d"]
     frame = pandas.DataFrame({"zip": ["1"] * 13, "condition": values})
+
     def status(c: Fraction) -> str:
         definition = tacit.LDiversity(kind="recursive", c=c, l=4)
-        return tacit.check(frame, definition, quasi_identifiers=["zip"], sensitive="condition").status
+        return tacit.check(
+            frame, definition, quasi_identifiers=["zip"], sensitive="condition"
+        ).status
+
     return {
         "tacit_at_10": status(Fraction(10)),
         "tacit_above_10": status(Fraction("10.01")),

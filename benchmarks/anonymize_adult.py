@@ -33,7 +33,9 @@ def raw_question(folder: Path, table: str) -> Any:
     with open_engine(plan.source, plan.folder) as engine:
         engine.attach(plan.tables[table])
         counted = count_table(engine, plan.tables[table], plan)
-    levels = {name: counted.hierarchies[name].level(0) for name in plan.tables[table].quasi_identifiers}
+    levels = {
+        name: counted.hierarchies[name].level(0) for name in plan.tables[table].quasi_identifiers
+    }
     return counted.question(table, levels)
 
 
@@ -60,13 +62,23 @@ def search_alone(folder: Path) -> dict[str, Any]:
     rows = []
     for kind in KINDS:
         for utility, every in (("loss", False), ("discernibility", False), ("loss", True)):
-            seconds, found = cpu(lambda kind=kind, utility=utility, every=every: searched(raw, (kind,), utility, every=every))
+            seconds, found = cpu(
+                lambda kind=kind, utility=utility, every=every: searched(
+                    raw, (kind,), utility, every=every
+                )
+            )
             rows.append(
                 {
-                    "kind": kind, "utility": utility, "every": every, "seconds": seconds, "node": found.best,
-                    "cost": found.cost, "asked": found.asked, "minimal": len(found.minimal),
+                    "kind": kind,
+                    "utility": utility,
+                    "every": every,
+                    "seconds": seconds,
+                    "node": found.best,
+                    "cost": found.cost,
+                    "asked": found.asked,
+                    "minimal": len(found.minimal),
                 }
-            )  # fmt: skip
+            )
     return {"rows": rows}
 
 
@@ -76,12 +88,29 @@ def command(folder: Path, release: str, name: str, repeats: int = 3) -> dict[str
     with TemporaryDirectory() as out:
         for number in range(repeats):
             target = Path(out) / f"{number}-{name}"
-            line = [sys.executable, "-m", "tacit", "anonymize", release, "-o", str(target), "--plan", str(folder / "tacit.yaml"), "--json"]
+            line = [
+                sys.executable,
+                "-m",
+                "tacit",
+                "anonymize",
+                release,
+                "-o",
+                str(target),
+                "--plan",
+                str(folder / "tacit.yaml"),
+                "--json",
+            ]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
+            found = json.loads(
+                subprocess.run(line, check=True, capture_output=True, text=True).stdout
+            )
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return {"seconds": min(times), "megabytes": after.ru_maxrss / 1024, "generalization": found["generalization"]}
+    return {
+        "seconds": min(times),
+        "megabytes": after.ru_maxrss / 1024,
+        "generalization": found["generalization"],
+    }
 
 
 def anjana(folder: Path) -> dict[str, Any]:
@@ -99,12 +128,23 @@ def anjana(folder: Path) -> dict[str, Any]:
         return {"skipped": "anjana is not installed: pip install -e '.[bench]'"}
     raw = raw_question(folder, "adult")
     frame = pandas.read_csv(folder / "adult.csv")
-    trees = {name: dict(pandas.read_csv(folder / f"{name}.csv", sep=";", header=None)) for name in ADULT_QUASI}
-    common = {"ident": [], "quasi_ident": list(ADULT_QUASI), "k": 5, "supp_level": 0, "hierarchies": trees}
+    trees = {
+        name: dict(pandas.read_csv(folder / f"{name}.csv", sep=";", header=None))
+        for name in ADULT_QUASI
+    }
+    common = {
+        "ident": [],
+        "quasi_ident": list(ADULT_QUASI),
+        "k": 5,
+        "supp_level": 0,
+        "hierarchies": trees,
+    }
     theirs: dict[str, Callable[[], Any]] = {
         "five": lambda: k_anonymity(frame, **common),
         "entropy": lambda: entropy_l_diversity(frame, sens_att="occupation", l_div=4, **common),
-        "recursive": lambda: recursive_c_l_diversity(frame, sens_att="occupation", c=3, l_div=4, **common),
+        "recursive": lambda: recursive_c_l_diversity(
+            frame, sens_att="occupation", c=3, l_div=4, **common
+        ),
     }
     rows = []
     for kind, work in theirs.items():
@@ -117,10 +157,16 @@ def anjana(folder: Path) -> dict[str, Any]:
         node = utils.get_transformation(table, list(ADULT_QUASI), trees) if len(table) else None
         rows.append(
             {
-                "kind": kind, "peer": peer, "search": alone, "whole": whole, "theirs": node, "ours": found.best,
-                "loss": found.cost, "their_loss": loss(raw, node),
+                "kind": kind,
+                "peer": peer,
+                "search": alone,
+                "whole": whole,
+                "theirs": node,
+                "ours": found.best,
+                "loss": found.cost,
+                "their_loss": loss(raw, node),
             }
-        )  # fmt: skip
+        )
     return {"rows": rows}
 
 
@@ -130,9 +176,12 @@ def frame_to_frame(folder: Path, frame: Any, kinds: Sequence[str]) -> Any:
     from tacit.definitions.registry import define
 
     return tacit.anonymize(
-        frame, [define(*KINDS[kind]) for kind in kinds], quasi_identifiers=ADULT_QUASI, sensitive="occupation",
+        frame,
+        [define(*KINDS[kind]) for kind in kinds],
+        quasi_identifiers=ADULT_QUASI,
+        sensitive="occupation",
         hierarchies={name: str((folder / f"{name}.csv").resolve()) for name in ADULT_QUASI},
-    )  # fmt: skip
+    )
 
 
 def loss(raw: Any, node: list[int] | None) -> float | None:
@@ -140,15 +189,29 @@ def loss(raw: Any, node: list[int] | None) -> float | None:
     from tacit.tables.recoded import generalized
     from tacit.utility.measures import measure
 
-    return None if node is None else measure("loss").cost(generalized(raw, lattice_of(raw).named(tuple(map(int, node)))))
+    return (
+        None
+        if node is None
+        else measure("loss").cost(generalized(raw, lattice_of(raw).named(tuple(map(int, node)))))
+    )
 
 
 def main(what: str) -> None:
     folder = adult_folder()
     if folder is None:
-        print(json.dumps({"skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"}))
+        print(
+            json.dumps(
+                {
+                    "skipped": "Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv"
+                }
+            )
+        )
         return
-    ways = {"search": search_alone, "anjana": anjana, "command": lambda folder: command(folder, "five", "adult-five.csv")}
+    ways = {
+        "search": search_alone,
+        "anjana": anjana,
+        "command": lambda folder: command(folder, "five", "adult-five.csv"),
+    }
     print(json.dumps(ways[what](folder)))
 
 

@@ -18,13 +18,22 @@ def search_alone(kind: str) -> dict[str, Any]:
     seconds, found = cpu(lambda: searched(raw, (kind,), "loss"), 2)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
-        "counting": counting, "combinations": len(raw.base), "seconds": seconds, "node": found.best, "cost": found.cost,
-        "asked": found.asked, "megabytes": peak,
-    }  # fmt: skip
+        "counting": counting,
+        "combinations": len(raw.base),
+        "seconds": seconds,
+        "node": found.best,
+        "cost": found.cost,
+        "asked": found.asked,
+        "megabytes": peak,
+    }
 
 
 def main(what: str, kind: str) -> None:
-    found = search_alone(kind) if what == "search" else command(lands_end(), kind, "lands.parquet", repeats=1)
+    found = (
+        search_alone(kind)
+        if what == "search"
+        else command(lands_end(), kind, "lands.parquet", repeats=1)
+    )
     print(json.dumps(found))
 
 

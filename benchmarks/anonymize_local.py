@@ -30,7 +30,9 @@ def window_way() -> Callable[[Any], Any]:
     from tacit.repairs.required import Required
     from tacit.repairs.window import window
 
-    return lambda raw: window(raw, [Required(define("dissimilarity", {"epsilon": 200, "delta": "0.5", "k": 5}))])
+    return lambda raw: window(
+        raw, [Required(define("dissimilarity", {"epsilon": 200, "delta": "0.5", "k": 5}))]
+    )
 
 
 def groups_of(outcome: Any) -> int:
@@ -47,7 +49,12 @@ def main(method: str, *sizes: str) -> None:
         raw = raw_question(people(number), "people")
         seconds, outcome = cpu(lambda raw=raw: way(raw), 3 if number <= 100_000 else 1)
         rows.append(
-            {"rows": number, "seconds": seconds, "groups": groups_of(outcome), "per_row_and_log": seconds / (number * math.log2(number))}
+            {
+                "rows": number,
+                "seconds": seconds,
+                "groups": groups_of(outcome),
+                "per_row_and_log": seconds / (number * math.log2(number)),
+            }
         )
     print(json.dumps({"rows": rows}))
 

@@ -34,17 +34,24 @@ def write_lands(folder: Path, rows: int = ROWS) -> None:
     """Draw the columns, write them as Parquet, and the hierarchies as CSV."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(20261115)
-    zips = np.array([f"{code:05d}" for code in np.sort(rng.choice(np.arange(501, 99951), 31953, replace=False))])
+    zips = np.array(
+        [f"{code:05d}" for code in np.sort(rng.choice(np.arange(501, 99951), 31953, replace=False))]
+    )
     days = np.arange(np.datetime64("2003-01-01"), np.datetime64("2003-01-01") + 320).astype(str)
     styles = np.array([f"S{number:04d}" for number in range(1509)])
-    prices = np.array([f"{price:04d}" for price in np.sort(rng.choice(np.arange(1, 10000), 346, replace=False))])
+    prices = np.array(
+        [f"{price:04d}" for price in np.sort(rng.choice(np.arange(1, 10000), 346, replace=False))]
+    )
     costs = np.array([f"C{number:03d}" for number in range(147)])
     # The order of the draws is part of what makes the table.
     write_columns(
         folder / "lands.parquet",
         {
             "zipcode": skewed(rng, zips, 0.7, rows),
-            "orderdate": (days, np.concatenate((np.arange(320), rng.integers(0, 320, max(0, rows - 320))))[:rows]),
+            "orderdate": (
+                days,
+                np.concatenate((np.arange(320), rng.integers(0, 320, max(0, rows - 320))))[:rows],
+            ),
             "gender": (np.array(["M", "F"]), (rng.random(rows) < 0.65).astype(int)),
             "style": skewed(rng, styles, 0.8, rows),
             "price": skewed(rng, prices, 0.8, rows),
@@ -53,8 +60,13 @@ def write_lands(folder: Path, rows: int = ROWS) -> None:
             "cost": skewed(rng, costs, 0.6, rows),
         },
     )
-    write_hierarchy(folder / "zipcode.csv", [(z, f"{z[:4]}*", f"{z[:3]}**", f"{z[:2]}***", f"{z[:1]}****", "*") for z in zips])
-    write_hierarchy(folder / "price.csv", [(p, f"{p[:3]}*", f"{p[:2]}**", f"{p[:1]}***", "*") for p in prices])
+    write_hierarchy(
+        folder / "zipcode.csv",
+        [(z, f"{z[:4]}*", f"{z[:3]}**", f"{z[:2]}***", f"{z[:1]}****", "*") for z in zips],
+    )
+    write_hierarchy(
+        folder / "price.csv", [(p, f"{p[:3]}*", f"{p[:2]}**", f"{p[:1]}***", "*") for p in prices]
+    )
     (folder / "tacit.yaml").write_text(LANDS_PLAN)
 
 
@@ -63,13 +75,19 @@ def write_columns(path: Path, columns: Mapping[str, tuple[np.ndarray, np.ndarray
     connection = duckdb.connect()
     connection.register("codes", {name: codes for name, (_, codes) in columns.items()})
     for name, (values, _) in columns.items():
-        connection.register(f"values_{name}", {"v": values.astype(object), "code": np.arange(len(values))})
+        connection.register(
+            f"values_{name}", {"v": values.astype(object), "code": np.arange(len(values))}
+        )
     picked = ", ".join(f"values_{name}.v AS {name}" for name in columns)
-    joined = " ".join(f"JOIN values_{name} ON codes.{name} = values_{name}.code" for name in columns)
+    joined = " ".join(
+        f"JOIN values_{name} ON codes.{name} = values_{name}.code" for name in columns
+    )
     connection.execute(f"COPY (SELECT {picked} FROM codes {joined}) TO '{path}' (FORMAT parquet)")
 
 
-def skewed(rng: np.random.Generator, values: np.ndarray, skew: float, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def skewed(
+    rng: np.random.Generator, values: np.ndarray, skew: float, rows: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Values in random order, and codes whose frequencies fall with a power of the rank; every value occurs."""
     values = values.copy()
     rng.shuffle(values)
@@ -134,7 +152,9 @@ def adult_folder(rows: int = 30_162) -> Path | None:
         with path.open() as lines:
             (folder / "adult.csv").write_text("".join(islice(lines, rows + 1)))
         for name in ADULT_QUASI:
-            (folder / f"{name}.csv").write_bytes((path.parent / f"hierarchy_{name}.csv").read_bytes())
+            (folder / f"{name}.csv").write_bytes(
+                (path.parent / f"hierarchy_{name}.csv").read_bytes()
+            )
         (folder / "tacit.yaml").write_text(ADULT_PLAN)
     return folder
 

@@ -118,7 +118,16 @@ def serving(source: str = ".", *words: str, nullable: str = "[]") -> Iterator[Ga
         (folder / "tacit.yaml").write_text(plan, "utf-8")
         with open_ledger("tacit-ledger.sqlite", folder, create=True) as ledger:
             token = Users(ledger).add("nurse", ["nurses"])
-        command = [sys.executable, "-m", "tacit", "serve", str(folder / "tacit.yaml"), "--port", "0", *words]
+        command = [
+            sys.executable,
+            "-m",
+            "tacit",
+            "serve",
+            str(folder / "tacit.yaml"),
+            "--port",
+            "0",
+            *words,
+        ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             try:
                 yield Gateway(port_of(process), token, process.pid)
@@ -181,7 +190,9 @@ def queries(count: int, first: int = 0) -> list[str]:
     return [ASKED[number % len(ASKED)].format(number) for number in range(first, first + count)]
 
 
-async def load(port: int, token: str, connections: int, rate: float | None, seconds: float) -> dict[str, Any]:
+async def load(
+    port: int, token: str, connections: int, rate: float | None, seconds: float
+) -> dict[str, Any]:
     """Ask queries that are known by now on many connections: so many a second in all, or (None) as many as are answered."""
     loop = asyncio.get_running_loop()
     requests = [request_of(token, "/check", sql) for sql in queries(KNOWN)]
@@ -236,9 +247,13 @@ def read_answers(answers: list[bytes]) -> tuple[list[float], int]:
     return [one["milliseconds"] for one in bodies], sum(one["cached"] for one in bodies)
 
 
-def loaded(gateway: Gateway, connections: int, rate: float | None, seconds: float) -> dict[str, Any]:
+def loaded(
+    gateway: Gateway, connections: int, rate: float | None, seconds: float
+) -> dict[str, Any]:
     """The same, from another process."""
-    return alone("load", str(gateway.port), gateway.token, str(connections), str(rate or ""), str(seconds))
+    return alone(
+        "load", str(gateway.port), gateway.token, str(connections), str(rate or ""), str(seconds)
+    )
 
 
 def decide_all(gateway: Gateway) -> None:
@@ -274,7 +289,11 @@ def saturation() -> list[dict[str, Any]]:
             before = gateway.cpu()
             found = loaded(gateway, connections, None, SECONDS)
             cpu, asked = gateway.cpu() - before, found["answered"]
-            more = {"per_second": asked / found["wall"], "server_cpu": cpu / asked, "load_cpu": found["cpu"] / asked}
+            more = {
+                "per_second": asked / found["wall"],
+                "server_cpu": cpu / asked,
+                "load_cpu": found["cpu"] / asked,
+            }
             rows.append({"name": f"{connections} connections", **found, **more})
     return rows
 
@@ -282,13 +301,21 @@ def saturation() -> list[dict[str, Any]]:
 def uncached() -> list[dict[str, Any]]:
     """Decisions on queries that nobody asked before, one after the other."""
     with serving() as gateway, socket.create_connection(("127.0.0.1", gateway.port)) as line:
-        told = [answer_to(line, request_of(gateway.token, "/check", sql)) for sql in queries(NEW, 1000)]
+        told = [
+            answer_to(line, request_of(gateway.token, "/check", sql)) for sql in queries(NEW, 1000)
+        ]
     require(not any(one["cached"] for one in told), "a decision was known")
     times = [one["milliseconds"] for one in told[20:]]  # the first ones find the processes cold
-    return [{
-        "name": f"{len(times)} new queries", "median": statistics.median(times), "p99": share(times, 0.99), "most": max(times),
-        "codes": dict(Counter(one["code"] for one in told)), "first": told[0]["milliseconds"],
-    }]  # fmt: skip
+    return [
+        {
+            "name": f"{len(times)} new queries",
+            "median": statistics.median(times),
+            "p99": share(times, 0.99),
+            "most": max(times),
+            "codes": dict(Counter(one["code"] for one in told)),
+            "first": told[0]["milliseconds"],
+        }
+    ]
 
 
 def answer_to(line: socket.socket, request: bytes) -> Any:
@@ -341,7 +368,9 @@ def answers() -> list[dict[str, Any]]:
 
 def compared(engine: str, source: str, peer: str) -> Iterator[dict[str, Any]]:
     """Each format on one engine, the gateway and the engine in turn: medians, and the least of each."""
-    with serving(source, "--row-limit", "100000000", nullable="[name, age, amount, day]") as gateway:
+    with serving(
+        source, "--row-limit", "100000000", nullable="[name, age, amount, day]"
+    ) as gateway:
         for name, accept in (("Arrow", ARROW), ("CSV", CSV), ("JSON", JSON)):
             sql = f"SELECT {COLUMNS} FROM people WHERE id <= {ROWS}"
             ask = partial(alone, "drained", str(gateway.port), gateway.token, accept)
@@ -358,11 +387,21 @@ def compared(engine: str, source: str, peer: str) -> Iterator[dict[str, Any]]:
             ours, theirs = [one["seconds"] for one in times], [one["seconds"] for one in peers]
             bare = [one["bare"] for one in peers]
             yield {
-                "name": f"{engine}, {name}", "seconds": statistics.median(ours), "peer": statistics.median(theirs),
-                "share": part_of(ours, theirs), "bare": part_of(ours, bare),
-                "least": min(ours), "peer_least": min(theirs), "cpu": cpu, "peer_cpu": statistics.mean(one["cpu"] for one in peers),
-                "bytes": times[0]["bytes"], "before": before, "most": most, "most_of_four": gateway.megabytes(), "how": peers[0]["how"],
-            }  # fmt: skip
+                "name": f"{engine}, {name}",
+                "seconds": statistics.median(ours),
+                "peer": statistics.median(theirs),
+                "share": part_of(ours, theirs),
+                "bare": part_of(ours, bare),
+                "least": min(ours),
+                "peer_least": min(theirs),
+                "cpu": cpu,
+                "peer_cpu": statistics.mean(one["cpu"] for one in peers),
+                "bytes": times[0]["bytes"],
+                "before": before,
+                "most": most,
+                "most_of_four": gateway.megabytes(),
+                "how": peers[0]["how"],
+            }
 
 
 def part_of(ours: list[float], theirs: list[float]) -> float:
@@ -372,7 +411,9 @@ def part_of(ours: list[float], theirs: list[float]) -> float:
 
 def engine(kind: str, source: str, name: str) -> dict[str, Any]:
     """The engine alone: the rows in a format, thrown away. `how` says how."""
-    return (postgres_alone if kind == "PostgreSQL" else duckdb_alone)(source, name, f"SELECT {COLUMNS} FROM people WHERE id <= {ROWS}")
+    return (postgres_alone if kind == "PostgreSQL" else duckdb_alone)(
+        source, name, f"SELECT {COLUMNS} FROM people WHERE id <= {ROWS}"
+    )
 
 
 def duckdb_alone(source: str, name: str, sql: str) -> dict[str, Any]:
@@ -385,14 +426,21 @@ def duckdb_alone(source: str, name: str, sql: str) -> dict[str, Any]:
             write_all(database, name, sql, os.devnull)
             bare, used = time.perf_counter() - begun, time.process_time() - cpu
             read = to_a_reader(partial(write_all, database, name, sql))
-    return {"seconds": read, "bare": bare, "cpu": used, "how": f"{'its batches as a stream' if name == 'Arrow' else f'its COPY to {name}'}, to a reader"}
+    return {
+        "seconds": read,
+        "bare": bare,
+        "cpu": used,
+        "how": f"{'its batches as a stream' if name == 'Arrow' else f'its COPY to {name}'}, to a reader",
+    }
 
 
 def to_a_reader(write: Callable[[str], None]) -> float:
     """Seconds until another process has read all that is written to a file, and thrown it away as `drained` does."""
     room = 1 << 20
     loop = f"import os\nroom = bytearray({room})\nos.write(1, b'.')\nwhile os.readv(0, [room]): pass\nos.write(1, b'.')"
-    with subprocess.Popen([sys.executable, "-S", "-c", loop], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", loop], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as reader:
         assert reader.stdin is not None and reader.stdout is not None
         fcntl.fcntl(reader.stdin, fcntl.F_SETPIPE_SZ, room)
         reader.stdout.read(1)  # it is there
@@ -411,22 +459,34 @@ def write_all(database: Any, name: str, sql: str, place: str) -> None:
 
     if name == "Arrow":
         relation = database.sql(sql)
-        reader = (relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader)(BATCH_ROWS)
+        reader = (
+            relation.to_arrow_reader
+            if hasattr(relation, "to_arrow_reader")
+            else relation.fetch_arrow_reader
+        )(BATCH_ROWS)
         with open(place, "wb") as sink, ipc.new_stream(sink, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
     else:
         array = ", ARRAY true" if name == "JSON" else ""
-        database.execute(f"COPY ({sql}) TO '{place}' (FORMAT {name.lower()}{array}, USE_TMP_FILE false)")
+        database.execute(
+            f"COPY ({sql}) TO '{place}' (FORMAT {name.lower()}{array}, USE_TMP_FILE false)"
+        )
 
 
 def postgres_alone(source: str, name: str, sql: str) -> dict[str, Any]:
     """psql's \\copy by its own clock, which leaves out that it starts. PostgreSQL has no Arrow: CSV is its fastest way out as text."""
     wanted = f"SELECT json_build_array({COLUMNS}) FROM ({sql}) AS x" if name == "JSON" else sql
-    how = {"JSON": "psql, COPY of JSON arrays", "CSV": "psql, COPY to CSV", "Arrow": "psql, COPY to CSV (it has no Arrow)"}[name]
+    how = {
+        "JSON": "psql, COPY of JSON arrays",
+        "CSV": "psql, COPY to CSV",
+        "Arrow": "psql, COPY to CSV (it has no Arrow)",
+    }[name]
     copy = f"\\copy ({wanted}) TO '{os.devnull}' (FORMAT {'text' if name == 'JSON' else 'csv'})"
     command = ["psql", "-X", "-v", "ON_ERROR_STOP=1", source, "-c", "\\timing on", "-c", copy]
-    told = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+    told = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+    ).stdout
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = float(re.findall(r"Time: ([0-9.]+) ms", told)[-1]) / 1000
     return {"seconds": took, "bare": took, "cpu": used.ru_utime + used.ru_stime, "how": how}
@@ -467,7 +527,9 @@ def a_postgres() -> Iterator[tuple[str, str]]:
             database.execute(MAKE.format(rows=4 * ROWS).encode())
             database.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
             database.execute(f"CREATE ROLE {reader} LOGIN")
-            database.execute(f"GRANT SELECT ON people TO {reader}; GRANT TEMPORARY ON DATABASE {database.info.dbname} TO {reader}")
+            database.execute(
+                f"GRANT SELECT ON people TO {reader}; GRANT TEMPORARY ON DATABASE {database.info.dbname} TO {reader}"
+            )
             database.execute("VACUUM ANALYZE people")
         known = conninfo_to_dict(url)
         try:
@@ -486,13 +548,22 @@ def main() -> None:
             import uvloop
 
             asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-        found: Any = asyncio.run(load(int(port), token, int(connections), float(rate) if rate else None, float(seconds)))
+        found: Any = asyncio.run(
+            load(int(port), token, int(connections), float(rate) if rate else None, float(seconds))
+        )
     elif what == "drained":
         found = drained(int(words[0]), *words[1:])
     elif what in ("engine", "make_duckdb"):
         found = globals()[what](*words)
     else:
-        found = {"rows": {"decisions": decisions, "uncached": uncached, "saturation": saturation, "answers": answers}[what]()}
+        found = {
+            "rows": {
+                "decisions": decisions,
+                "uncached": uncached,
+                "saturation": saturation,
+                "answers": answers,
+            }[what]()
+        }
     print(json.dumps(found))
 
 

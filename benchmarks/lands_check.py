@@ -29,7 +29,9 @@ def bare_group_by(folder: Path, release: str) -> Callable[[], object]:
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute(f"CREATE VIEW lands AS SELECT * FROM read_parquet('{folder / 'lands.parquet'}')")
+    connection.execute(
+        f"CREATE VIEW lands AS SELECT * FROM read_parquet('{folder / 'lands.parquet'}')"
+    )
     columns = ", ".join(LANDS_QUASI)
     if release == "coarse":
         columns = "zipcode[:2], orderdate[:7], gender, price[:1], quantity, shipment"

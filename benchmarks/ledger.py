@@ -27,7 +27,10 @@ from tacit.ledger.ledger import Ledger, append, open_ledger
 ENTRIES = 1_000_000
 BATCH = 10_000
 KEY = Key(bytes(32))
-JUDGED = (Judged("perfect-privacy", "cancer", "holds", "exact"), Judged("gamma-privacy", "income", "holds", "exact"))
+JUDGED = (
+    Judged("perfect-privacy", "cancer", "holds", "exact"),
+    Judged("gamma-privacy", "income", "holds", "exact"),
+)
 RECORDED = 1_000
 
 
@@ -38,7 +41,9 @@ def draft(number: int) -> Draft:
     else:
         release, table = f"t{number // 2 % 1_000}-{number // 2_000 % 50}", f"t{number // 2 % 1_000}"
     own = KEY.mac("definition", release.encode())
-    return Draft("release", release, "view", (table,), ("clinic", "press"), "owner", own, own, own, JUDGED)
+    return Draft(
+        "release", release, "view", (table,), ("clinic", "press"), "owner", own, own, own, JUDGED
+    )
 
 
 def fill(ledger: Ledger, entries: int) -> None:
@@ -77,15 +82,34 @@ def held(folder: Path) -> dict[str, Any]:
             warm = median(lambda tables=tables: ledger.held(tables), 20)  # type: ignore[misc]
         bare = sqlite3.connect(folder / "out.sqlite")
         marks = ", ".join("?" for _ in numbers)
-        peer = median(lambda: bare.execute(f"SELECT body FROM tacit_entries WHERE number IN ({marks})", numbers).fetchall(), 20)  # noqa: B023
+        peer = median(
+            lambda: bare.execute(
+                f"SELECT body FROM tacit_entries WHERE number IN ({marks})", numbers
+            ).fetchall(),
+            20,
+        )  # noqa: B023
         bare.close()
-        rows.append({"tables": tables, "held": len(numbers), "seconds": warm, "opened": median(cold, 10), "peer": peer, "goal": 0.1})
+        rows.append(
+            {
+                "tables": tables,
+                "held": len(numbers),
+                "seconds": warm,
+                "opened": median(cold, 10),
+                "peer": peer,
+                "goal": 0.1,
+            }
+        )
     with open_ledger("out.sqlite", folder, key=KEY) as ledger:
         start = time.perf_counter()
         assert ledger.verify().intact
         verified = time.perf_counter() - start
         assert ledger.record(draft(0)).number == ENTRIES + 1
-    return {"entries": ENTRIES, "rows": rows, "verify": verified, "megabytes": (folder / "out.sqlite").stat().st_size / 1e6}
+    return {
+        "entries": ENTRIES,
+        "rows": rows,
+        "verify": verified,
+        "megabytes": (folder / "out.sqlite").stat().st_size / 1e6,
+    }
 
 
 def record(folder: Path) -> dict[str, Any]:
@@ -104,7 +128,11 @@ def record(folder: Path) -> dict[str, Any]:
         bare.execute("INSERT INTO entries VALUES (?, ?)", (number, body))
     peer = time.perf_counter() - start
     bare.close()
-    return {"rows": [{"entries": RECORDED, "per_second": RECORDED / ours, "peer_per_second": RECORDED / peer}]}
+    return {
+        "rows": [
+            {"entries": RECORDED, "per_second": RECORDED / ours, "peer_per_second": RECORDED / peer}
+        ]
+    }
 
 
 def main() -> None:

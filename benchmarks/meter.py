@@ -21,7 +21,9 @@ class Meter:
 
     def __init__(self) -> None:
         with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here on, where the system lets us
+            Path("/proc/self/clear_refs").write_text(
+                "5"
+            )  # the peak is counted from here on, where the system lets us
         self.memory, self.time = peak(), time.process_time()
 
     def row(self) -> dict[str, float]:
@@ -38,7 +40,9 @@ def peak() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def cpu(work: Callable[[], Any], repeats: int = REPEATS, *, before: Callable[[], None] = lambda: None) -> tuple[float, Any]:
+def cpu(
+    work: Callable[[], Any], repeats: int = REPEATS, *, before: Callable[[], None] = lambda: None
+) -> tuple[float, Any]:
     """The least CPU time of a few runs in this process, and the last answer; `before` is not counted."""
     times = []
     for _ in range(repeats):
@@ -52,7 +56,9 @@ def cpu(work: Callable[[], Any], repeats: int = REPEATS, *, before: Callable[[],
 def measured(*arguments: str) -> Any:
     """What a benchmark module printed in a process of its own."""
     command = [sys.executable, "-m", *arguments]
-    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    return json.loads(
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    )
 
 
 def require(holds: bool, message: str) -> None:

@@ -55,10 +55,15 @@ CHAINS = {
 }
 
 
-def ranged(people: int, values: Sequence[int], ranges: Sequence[tuple[int, int]], rng: random.Random) -> Overlap:
+def ranged(
+    people: int, values: Sequence[int], ranges: Sequence[tuple[int, int]], rng: random.Random
+) -> Overlap:
     """Views of people in a line, each over a range of them."""
     truth = [rng.choice(values) for _ in range(people)]
-    members = [[view for view, (low, high) in enumerate(ranges) if low <= person < high] for person in range(people)]
+    members = [
+        [view for view, (low, high) in enumerate(ranges) if low <= person < high]
+        for person in range(people)
+    ]
     kept = [person for person in range(people) if members[person]]
     answers = [[truth[person] for person in range(low, min(high, people))] for low, high in ranges]
     return merged(overlap_of(list(values), answers, [members[person] for person in kept]))
@@ -87,7 +92,14 @@ def one(name: str, people: int) -> dict[str, Any]:
     seconds = time.process_time() - begun
     require(found.is_complete, f"{name}: not counted")
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"name": name, "people": people, "seconds": seconds, "megabytes": megabytes, "how": how(found), "goal": CHAINS[name].goal}
+    return {
+        "name": name,
+        "people": people,
+        "seconds": seconds,
+        "megabytes": megabytes,
+        "how": how(found),
+        "goal": CHAINS[name].goal,
+    }
 
 
 def how(found: Beliefs) -> str:
@@ -100,7 +112,9 @@ def how(found: Beliefs) -> str:
 
 def growth() -> list[dict[str, Any]]:
     """Every chain at every size."""
-    return [alone("one", name, str(people)) for name, chain in CHAINS.items() for people in chain.sizes]
+    return [
+        alone("one", name, str(people)) for name, chain in CHAINS.items() for people in chain.sizes
+    ]
 
 
 # -- peers --------------------------------------------------------------------------------------------------
@@ -116,7 +130,11 @@ def peers() -> list[dict[str, Any]]:
         views = ranged(people, range(3), half, random.Random(people))  # draws the same values
         begun = time.process_time()
         tables = beliefs(views).tables
-        row: dict[str, Any] = {"people": people, "seconds": time.process_time() - begun, "tables": str(tables)}
+        row: dict[str, Any] = {
+            "people": people,
+            "seconds": time.process_time() - begun,
+            "tables": str(tables),
+        }
         for name, count in (("ganak", by_models), ("plain", by_trying)):
             if name == "plain" and people > 12:
                 continue
@@ -131,14 +149,24 @@ def by_models(truth: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
     """The models of a formula."""
     from tests.oracles.model_counter import tables
 
-    return tables(range(len(truth)), range(3), [(range(low, high), Counter(truth[low:high])) for low, high in ranges])
+    return tables(
+        range(len(truth)),
+        range(3),
+        [(range(low, high), Counter(truth[low:high])) for low, high in ranges],
+    )
 
 
 def by_trying(truth: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
     """Every assignment of values, one after the other."""
     wanted = [sorted(truth[low:high]) for low, high in ranges]
     every = itertools.product(range(3), repeat=len(truth))
-    return sum(all(sorted(table[low:high]) == answer for (low, high), answer in zip(ranges, wanted, strict=True)) for table in every)
+    return sum(
+        all(
+            sorted(table[low:high]) == answer
+            for (low, high), answer in zip(ranges, wanted, strict=True)
+        )
+        for table in every
+    )
 
 
 # -- sampling, possibility, crowds --------------------------------------------------------------------------
@@ -146,7 +174,9 @@ def by_trying(truth: Sequence[int], ranges: Sequence[tuple[int, int]]) -> int:
 
 def sampled() -> list[dict[str, Any]]:
     """200 people, 8 irregular ranges: counted, or else a statistical answer with epsilon 0.02 and theta 0.95."""
-    return [alone("sample", str(values), str(seed)) for values in (4, 5, 8, 10) for seed in (1, 2, 3)]
+    return [
+        alone("sample", str(values), str(seed)) for values in (4, 5, 8, 10) for seed in (1, 2, 3)
+    ]
 
 
 def sample(values: int, seed: int) -> dict[str, Any]:
@@ -155,7 +185,12 @@ def sample(values: int, seed: int) -> dict[str, Any]:
     views = irregular(200, values, 8, seed)
     begun = time.process_time()
     found = beliefs(views)
-    row: dict[str, Any] = {"values": values, "seed": seed, "counted": found.is_complete, "status": ""}
+    row: dict[str, Any] = {
+        "values": values,
+        "seed": seed,
+        "counted": found.is_complete,
+        "status": "",
+    }
     if not found.is_complete:
         asked = {"gamma": Fraction(9, 10), "epsilon": Fraction(1, 50), "theta": Fraction(19, 20)}
         answer = statistical(found.system, found.found, **asked)
@@ -175,12 +210,21 @@ def cells(seed: int) -> dict[str, Any]:
     views = irregular(5000, 10, 20, seed)
     begun = time.process_time()
     found = which(views, Deadline(600))
-    return {"seed": seed, "cells": found.can.size, "can": int(found.can.sum()), "seconds": time.process_time() - begun, "goal": 10.0}
+    return {
+        "seed": seed,
+        "cells": found.can.size,
+        "can": int(found.can.sum()),
+        "seconds": time.process_time() - begun,
+        "goal": 10.0,
+    }
 
 
 def crowds() -> list[dict[str, Any]]:
     """From rows to crowds: k-SIND of a million people, k-RSIND of 20,000."""
-    return [alone("crowd", "k-sind", "1000000", "10", "20"), alone("crowd", "k-rsind", "20000", "10", "15")]
+    return [
+        alone("crowd", "k-sind", "1000000", "10", "20"),
+        alone("crowd", "k-rsind", "20000", "10", "15"),
+    ]
 
 
 def crowd(kind: str, people: int, views: int, goal: float) -> dict[str, Any]:
@@ -189,28 +233,57 @@ def crowd(kind: str, people: int, views: int, goal: float) -> dict[str, Any]:
     import tacit
 
     rng = np.random.default_rng(7)
-    data = pandas.DataFrame({"id": range(people), "age": rng.integers(18, 90, people), "ill": rng.choice(list("abcdefghij"), people)})
-    asked = [f"SELECT ill FROM data WHERE age BETWEEN {low} AND {low + 25}" for low in rng.integers(18, 65, views)]
+    data = pandas.DataFrame(
+        {
+            "id": range(people),
+            "age": rng.integers(18, 90, people),
+            "ill": rng.choice(list("abcdefghij"), people),
+        }
+    )
+    asked = [
+        f"SELECT ill FROM data WHERE age BETWEEN {low} AND {low + 25}"
+        for low in rng.integers(18, 65, views)
+    ]
     definition = tacit.KSind(k=2) if kind == "k-sind" else tacit.KRsind(k=2)
     begun = time.process_time()
     (verdict,) = tacit.overlapping_views(data, asked, [definition], key="id", sensitive="ill")
     return {
-        "name": kind, "people": people, "seconds": time.process_time() - begun, "goal": goal, "certainty": verdict.certainty,
-        "status": verdict.status, "k": str(verdict.measured.get("k")),
-    }  # fmt: skip
+        "name": kind,
+        "people": people,
+        "seconds": time.process_time() - begun,
+        "goal": goal,
+        "certainty": verdict.certainty,
+        "status": verdict.status,
+        "k": str(verdict.measured.get("k")),
+    }
 
 
 def drawn(rows: Sequence[dict[str, Any]]) -> str:
     """The growth as an SVG file, a line per chain."""
     from tacit.report.charts import EXPOSED
 
-    largest = [max((row for row in rows if row["name"] == name), key=lambda row: row["people"]) for name in CHAINS]
+    largest = [
+        max((row for row in rows if row["name"] == name), key=lambda row: row["people"])
+        for name in CHAINS
+    ]
     times = [f"{row['people']:,} people {row['seconds']:.1f} s" for row in largest]
     title = f"All beliefs: {', '.join(times)}"
     across = Axis("people", "people", (200, 6000), (250, 500, 1000, 2500, 5000), ",d")
-    up = Axis("seconds", "CPU seconds, all beliefs", (0.05, 100), (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50))
-    told = "; ".join(f"{row['name']}, {row['people']:,} people: {row['seconds']:.2f} s, {row['how']}" for row in rows)
-    return chart(rows, dict(zip(CHAINS, ("#4a76a8", "#0f766e", EXPOSED), strict=True)), across, up, title, told)
+    up = Axis(
+        "seconds", "CPU seconds, all beliefs", (0.05, 100), (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+    )
+    told = "; ".join(
+        f"{row['name']}, {row['people']:,} people: {row['seconds']:.2f} s, {row['how']}"
+        for row in rows
+    )
+    return chart(
+        rows,
+        dict(zip(CHAINS, ("#4a76a8", "#0f766e", EXPOSED), strict=True)),
+        across,
+        up,
+        title,
+        told,
+    )
 
 
 def alone(*arguments: str) -> Any:
@@ -230,7 +303,13 @@ def main(what: str, *given: str) -> None:
     if what in ALONE:
         print(json.dumps(ALONE[what](*given)))
         return
-    rows = {"growth": growth, "peers": peers, "sampled": sampled, "possible": possible, "crowds": crowds}[what]()
+    rows = {
+        "growth": growth,
+        "peers": peers,
+        "sampled": sampled,
+        "possible": possible,
+        "crowds": crowds,
+    }[what]()
     found: dict[str, Any] = {"rows": rows}
     if what == "growth":
         found["exponents"] = exponents(rows, "people")

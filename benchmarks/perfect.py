@@ -47,8 +47,17 @@ Atoms = tuple[Atom, ...]
 # --- a pair without self-joins ------------------------------------------------------------------------------
 
 WARDS: Relations = {
-    "patients": Relation("patients", ("id", "name", "ward"), (("id",),), kinds={"id": "integer", "name": "text", "ward": "text"}),
-    "visits": Relation("visits", ("patient", "day", "illness"), kinds={"patient": "integer", "day": "date", "illness": "text"}),
+    "patients": Relation(
+        "patients",
+        ("id", "name", "ward"),
+        (("id",),),
+        kinds={"id": "integer", "name": "text", "ward": "text"},
+    ),
+    "visits": Relation(
+        "visits",
+        ("patient", "day", "illness"),
+        kinds={"patient": "integer", "day": "date", "illness": "text"},
+    ),
 }
 PAIRS = {
     "disclosed": (
@@ -68,11 +77,21 @@ def pair() -> list[dict[str, Any]]:
     for expected, texts in PAIRS.items():
         secret, view = (enclosed(text) for text in texts)
         judging = Judge(WARDS)
-        seconds, verdict = cpu(lambda secret=secret, view=view, judging=judging: hundred(lambda: judging.judge(secret, [view])))
+        seconds, verdict = cpu(
+            lambda secret=secret, view=view, judging=judging: hundred(
+                lambda: judging.judge(secret, [view])
+            )
+        )
         peer, _ = cpu(lambda texts=texts: hundred(lambda: [enclosed(text) for text in texts]), 3)
         found = type(verdict).__name__.lower()
         require(found == expected, f"{texts}: {found}")
-        rows.append({"name": f"a pair without self-joins, {found}", "seconds": seconds / 100, "peer": peer / 100})
+        rows.append(
+            {
+                "name": f"a pair without self-joins, {found}",
+                "seconds": seconds / 100,
+                "peer": peer / 100,
+            }
+        )
     return rows
 
 
@@ -99,7 +118,10 @@ def chain(length: int) -> Atoms:
 def star(size: int) -> Atoms:
     """Self-joins that the last atom makes superfluous."""
     centre = Variable("x0")
-    return (*(Atom("R", (centre, Variable(f"y{number}"))) for number in range(size - 1)), Atom("R", (centre, Constant("c"))))
+    return (
+        *(Atom("R", (centre, Variable(f"y{number}"))) for number in range(size - 1)),
+        Atom("R", (centre, Constant("c"))),
+    )
 
 
 def tree(size: int) -> Atoms:
@@ -119,13 +141,19 @@ def tree(size: int) -> Atoms:
 
 def twice(atoms: Atoms) -> Atoms:
     """Each atom once more, with other variables: all of it folds."""
-    return (*atoms, *(Atom("R", tuple(Variable(f"{term}_again") for term in atom.terms)) for atom in atoms))
+    return (
+        *atoms,
+        *(Atom("R", tuple(Variable(f"{term}_again") for term in atom.terms)) for atom in atoms),
+    )
 
 
 def grid(side: int) -> Atoms:
     node = {(i, j): Variable(f"g{i}_{j}") for i in range(side) for j in range(side)}
     right = [Atom("R", (node[i, j], node[i, j + 1])) for i in range(side) for j in range(side - 1)]
-    return (*right, *(Atom("R", (node[i, j], node[i + 1, j])) for i in range(side - 1) for j in range(side)))
+    return (
+        *right,
+        *(Atom("R", (node[i, j], node[i + 1, j])) for i in range(side - 1) for j in range(side)),
+    )
 
 
 def asked(atoms: Atoms, *head: Term, name: str = "S") -> Query:
@@ -184,7 +212,10 @@ def measured(build: Callable[[int], Question], size: int, repeats: int) -> tuple
     """The CPU seconds of one question, everything cold but Python itself."""
     question = secret, view, expected = build(size)
     seconds, verdict = cpu(lambda: judge(secret, [view], R), repeats)
-    require(type(verdict).__name__.lower() == expected, f"{build.__name__} {size}: {type(verdict).__name__}")
+    require(
+        type(verdict).__name__.lower() == expected,
+        f"{build.__name__} {size}: {type(verdict).__name__}",
+    )
     return seconds, question
 
 
@@ -195,7 +226,14 @@ def large() -> list[dict[str, Any]]:
         seconds, (secret, _, _) = measured(build, size, 7)
         peer, ended = plain_search(secret.parts[0])
         rows.append(
-            {"name": name, "atoms": len(secret.parts[0].atoms), "seconds": seconds, "goal": goal, "peer": peer, "ended": ended}
+            {
+                "name": name,
+                "atoms": len(secret.parts[0].atoms),
+                "seconds": seconds,
+                "goal": goal,
+                "peer": peer,
+                "ended": ended,
+            }
         )
     return rows
 
@@ -213,7 +251,9 @@ def growth() -> list[dict[str, Any]]:
 def plain_search(query: Conjunctive) -> tuple[float, bool]:
     """CPU seconds of looking for a homomorphism that avoids the first atom; False: it was stopped."""
     begun = time.process_time()
-    found = backtracking(query.atoms, query.atoms[1:], {term: term for term in query.head}, begun + PATIENCE)
+    found = backtracking(
+        query.atoms, query.atoms[1:], {term: term for term in query.head}, begun + PATIENCE
+    )
     return time.process_time() - begun, found is not None
 
 
@@ -262,13 +302,19 @@ NUMBER = 1000
 SAMPLE = 400  # pairs judged without the index, to say what all would cost
 
 
-def random_join(rng: random.Random, name: str, relations: int, again: bool, share: float, constants: int) -> Query:
+def random_join(
+    rng: random.Random, name: str, relations: int, again: bool, share: float, constants: int
+) -> Query:
     """Five subgoals that share variables."""
-    numbers = [rng.randrange(relations) for _ in range(5)] if again else rng.sample(range(relations), 5)
+    numbers = (
+        [rng.randrange(relations) for _ in range(5)] if again else rng.sample(range(relations), 5)
+    )
     variables = [Variable(f"x{number}") for number in range(6)]
     atoms, last = [], variables[0]
     for place, number in enumerate(numbers):
-        second: Term = Constant(rng.randrange(constants)) if rng.random() < share else variables[place + 1]
+        second: Term = (
+            Constant(rng.randrange(constants)) if rng.random() < share else variables[place + 1]
+        )
         atoms.append(Atom(f"R{number}", (last, second, rng.choice(variables[: place + 1]))))
         last = second if isinstance(second, Variable) else last
     return Query(name, (Conjunctive((variables[0],), tuple(atoms)),))
@@ -281,18 +327,27 @@ def many() -> list[dict[str, Any]]:
         rng = random.Random(1)
         keys = (("a",),) if keyed else ()
         relations = {f"R{one}": Relation(f"R{one}", ("a", "b", "c"), keys) for one in range(number)}
-        secrets = [random_join(rng, f"S{one}", number, again, share, constants) for one in range(NUMBER)]
-        views = [random_join(rng, f"V{one}", number, again, share, constants) for one in range(NUMBER)]
+        secrets = [
+            random_join(rng, f"S{one}", number, again, share, constants) for one in range(NUMBER)
+        ]
+        views = [
+            random_join(rng, f"V{one}", number, again, share, constants) for one in range(NUMBER)
+        ]
         runs = [all_views(secrets, views, relations) for _ in range(2)]
         best = min(runs, key=lambda run: run["seconds"])
         rows.append(
             {
-                "name": name, "seconds": best["seconds"], "mean": sum(best["whole"]) / NUMBER, "worst": max(best["whole"]),
-                "worst_without_collector": max(best["alone"]), "over_50_ms": sum(one > 0.05 for one in best["whole"]),
+                "name": name,
+                "seconds": best["seconds"],
+                "mean": sum(best["whole"]) / NUMBER,
+                "worst": max(best["whole"]),
+                "worst_without_collector": max(best["alone"]),
+                "over_50_ms": sum(one > 0.05 for one in best["whole"]),
                 "pairs": pair_by_pair(rng, secrets, views, relations),
-                "disclosed": best["disclosed"], "private": NUMBER * NUMBER - best["disclosed"],
+                "disclosed": best["disclosed"],
+                "private": NUMBER * NUMBER - best["disclosed"],
             }
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -311,7 +366,9 @@ class Collector:
             self.seconds += time.process_time() - self._begun
 
 
-def all_views(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> dict[str, Any]:
+def all_views(
+    secrets: Sequence[Query], views: Sequence[Query], relations: Relations
+) -> dict[str, Any]:
     """CPU seconds of everything, of each view, and of each view without the garbage collector."""
     collector = Collector()
     gc.callbacks.append(collector)
@@ -328,7 +385,9 @@ def all_views(secrets: Sequence[Query], views: Sequence[Query], relations: Relat
     return {"seconds": seconds, "whole": whole, "alone": alone, "disclosed": disclosed}
 
 
-def pair_by_pair(rng: random.Random, secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> float:
+def pair_by_pair(
+    rng: random.Random, secrets: Sequence[Query], views: Sequence[Query], relations: Relations
+) -> float:
     """What all pairs would cost when each is judged alone, with queries prepared once: a sample, scaled up."""
     judging = Judge(relations)
     chosen = [(rng.choice(secrets), rng.choice(views)) for _ in range(SAMPLE)]
@@ -354,8 +413,15 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
     slowest = max(row["seconds"] for row in rows)
     title = f"Queries of up to 400 atoms: {1000 * slowest:.0f} ms at most, growing no faster than n^{steepest:.1f}"
     across = Axis("atoms", "atoms of the secret", (38, 420), (50, 100, 200, 400))
-    up = Axis("milliseconds", "CPU milliseconds of one question, cold", (1, 1000), (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000))
-    told = "; ".join(f"{row['name']}, {row['atoms']} atoms: {1000 * row['seconds']:.1f} ms" for row in rows)
+    up = Axis(
+        "milliseconds",
+        "CPU milliseconds of one question, cold",
+        (1, 1000),
+        (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+    )
+    told = "; ".join(
+        f"{row['name']}, {row['atoms']} atoms: {1000 * row['seconds']:.1f} ms" for row in rows
+    )
     shown = [{**row, "milliseconds": 1000 * row["seconds"]} for row in rows]
     return chart(shown, dict(zip(names, colours, strict=False)), across, up, title, told)
 
@@ -364,13 +430,17 @@ def slope(rows: Sequence[dict[str, Any]]) -> float:
     """The exponent of the growth: how steep the line through all points is when both axes are logarithmic."""
     points = [(log(row["atoms"]), log(row["seconds"])) for row in rows]
     across, up = (sum(values) / len(points) for values in zip(*points, strict=True))
-    return sum((x - across) * (y - up) for x, y in points) / sum((x - across) ** 2 for x, _ in points)
+    return sum((x - across) * (y - up) for x, y in points) / sum(
+        (x - across) ** 2 for x, _ in points
+    )
 
 
 def main(what: str, *given: str) -> None:
     rows = {"pair": pair, "large": large, "growth": growth, "many": many}[what]()
     if what == "growth":
-        exponents = {name: slope([row for row in rows if row["name"] == name]) for name, *_ in LARGE}
+        exponents = {
+            name: slope([row for row in rows if row["name"] == name]) for name, *_ in LARGE
+        }
         if given:
             Path(given[0]).write_text(drawn(rows), "utf-8")
         print(json.dumps({"rows": rows, "exponents": exponents}))

@@ -27,10 +27,18 @@ def published(epsilon: float, delta: float, flows: Any) -> list[Any]:
     from snsql import Privacy, from_df
 
     columns = {"destination": {"type": "int"}, "origin": {"type": "int"}}
-    metadata = {"": {"flows": {"jobs": {"row_privacy": True, "rows": int(flows["count"].sum()), **columns}}}}
-    reader = from_df(pandas.DataFrame({name: [0] for name in columns}), privacy=Privacy(epsilon=epsilon, delta=delta), metadata=metadata)
+    metadata = {
+        "": {"flows": {"jobs": {"row_privacy": True, "rows": int(flows["count"].sum()), **columns}}}
+    }
+    reader = from_df(
+        pandas.DataFrame({name: [0] for name in columns}),
+        privacy=Privacy(epsilon=epsilon, delta=delta),
+        metadata=metadata,
+    )
     counted = zip(*(flows[name].tolist() for name in ("count", "group", "value")), strict=True)
-    return list(reader.execute(QUERY, pre_aggregated=[("keycount", "destination", "origin"), *counted])[1:])
+    return list(
+        reader.execute(QUERY, pre_aggregated=[("keycount", "destination", "origin"), *counted])[1:]
+    )
 
 
 def main(folder: str, epsilon: str, delta: str) -> None:

@@ -27,15 +27,35 @@ from tacit.queries.read import read
 from tacit.queries.reading import Reading
 
 KINDS = {
-    "bigint": "integer", "int": "integer", "integer": "integer", "double": "decimal", "decimal": "decimal",
-    "float": "decimal", "string": "text", "text": "text", "varchar": "text", "char": "text", "date": "date",
-    "datetime": "timestamp", "timestamp": "timestamp", "boolean": "boolean",
-}  # fmt: skip
+    "bigint": "integer",
+    "int": "integer",
+    "integer": "integer",
+    "double": "decimal",
+    "decimal": "decimal",
+    "float": "decimal",
+    "string": "text",
+    "text": "text",
+    "varchar": "text",
+    "char": "text",
+    "date": "date",
+    "datetime": "timestamp",
+    "timestamp": "timestamp",
+    "boolean": "boolean",
+}
 OPTIMIZER = (
-    "eliminate_ctes", "eliminate_joins", "eliminate_subqueries", "isolate_table_selects", "merge_subqueries",
-    "optimize_joins", "optimizer", "pushdown_cte_alias_columns", "pushdown_predicates", "pushdown_projections",
-    "qualify_columns", "unnest_subqueries",
-)  # fmt: skip
+    "eliminate_ctes",
+    "eliminate_joins",
+    "eliminate_subqueries",
+    "isolate_table_selects",
+    "merge_subqueries",
+    "optimize_joins",
+    "optimizer",
+    "pushdown_cte_alias_columns",
+    "pushdown_predicates",
+    "pushdown_projections",
+    "qualify_columns",
+    "unnest_subqueries",
+)
 
 
 @dataclass(frozen=True)
@@ -64,21 +84,31 @@ def relations_from(schema: Mapping[str, Mapping[str, Any]], nullable: bool) -> R
 
 def statements(path: Path) -> list[str]:
     """The statements of a fixture, without comments."""
-    text = "\n".join(line for line in path.read_text("utf-8").split("\n") if not re.match(r"\s*(#|--)", line))
+    text = "\n".join(
+        line for line in path.read_text("utf-8").split("\n") if not re.match(r"\s*(#|--)", line)
+    )
     return [one.strip() for one in text.split(";") if one.strip()]
 
 
 def assigned(path: Path, name: str) -> Any:
     """A dictionary that a Python file assigns to a name or attribute, its constants only."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.Dict):
+        if (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == name
+            and isinstance(node.value, ast.Dict)
+        ):
             return plain(node.value)
     raise SystemExit(f"{path} has no {name}")
 
 
 def plain(node: ast.expr) -> Any:
     if isinstance(node, ast.Dict):
-        return {plain(key): plain(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None}
+        return {
+            plain(key): plain(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is not None
+        }
     return node.value if isinstance(node, ast.Constant) else "unknown"
 
 
@@ -88,7 +118,12 @@ def sqlglot_corpora(folder: Path) -> Iterator[Corpus]:
     fixtures = tests / "fixtures" / "optimizer"
     for name, constant in (("tpc-h", "TPCH_SCHEMA"), ("tpc-ds", "TPCDS_SCHEMA")):
         found = statements(fixtures / name / f"{name}.sql")[::2]
-        yield Corpus(name.upper(), tuple(found), relations_from(assigned(tests / "helpers.py", constant), False), True)
+        yield Corpus(
+            name.upper(),
+            tuple(found),
+            relations_from(assigned(tests / "helpers.py", constant), False),
+            True,
+        )
     schema = relations_from(assigned(tests / "test_optimizer.py", "self.schema"), True)
     small = [one for name in OPTIMIZER for one in statements(fixtures / f"{name}.sql")]
     yield Corpus("optimizer fixtures", tuple(dict.fromkeys(small)), schema)
@@ -119,12 +154,23 @@ def made_up(sql: str) -> Relations:
         trees = [one for one in sqlglot.parse(sql, read="duckdb") if one is not None]
     except (SqlglotError, RecursionError):
         return {}
-    names = dict.fromkeys(column.name for tree in trees for column in tree.find_all(exp.Column) if column.name != "*")
+    names = dict.fromkeys(
+        column.name for tree in trees for column in tree.find_all(exp.Column) if column.name != "*"
+    )
     tables = {
-        ".".join(part.name for part in table.parts[-2:]) for tree in trees for table in tree.find_all(exp.Table) if table.name
+        ".".join(part.name for part in table.parts[-2:])
+        for tree in trees
+        for table in tree.find_all(exp.Table)
+        if table.name
     }
     owned = {
-        name: [c.name for tree in trees for c in tree.find_all(exp.Column) if c.table == name.split(".")[-1]] for name in tables
+        name: [
+            c.name
+            for tree in trees
+            for c in tree.find_all(exp.Column)
+            if c.table == name.split(".")[-1]
+        ]
+        for name in tables
     }
     if len(tables) == 1:
         return {name: Relation(name, tuple(names) or ("a",)) for name in tables}
@@ -155,7 +201,10 @@ def examined(corpus: Corpus) -> Outcome:
             except QueryError as error:
                 if corpus.judged or error.code not in ("unknown-table", "unknown-column"):
                     raise
-                fits, reading = False, read(sql, made_up(sql), name=f"q{number}")  # some fixtures bring no schema
+                fits, reading = (
+                    False,
+                    read(sql, made_up(sql), name=f"q{number}"),
+                )  # some fixtures bring no schema
         except QueryError as error:
             outcome.counts["refused"] += 1
             if "--why" in sys.argv:
@@ -185,7 +234,9 @@ def show(corpus: Corpus, outcome: Outcome) -> None:
 def show_codes(corpora: list[tuple[Corpus, Outcome]]) -> None:
     for title, which in (("approximated", "codes"), ("refused", "refused")):
         for corpus, outcome in corpora:
-            found = ", ".join(f"{code} {count}" for code, count in getattr(outcome, which).most_common())
+            found = ", ".join(
+                f"{code} {count}" for code, count in getattr(outcome, which).most_common()
+            )
             print(f"{corpus.name}, {title}: {found or 'none'}")
 
 
@@ -196,7 +247,12 @@ def pairs(corpus: Corpus, outcome: Outcome, seconds: float, most: float) -> Coun
     assert corpus.relations is not None
     found: Counter[str] = Counter()
     ends = time.perf_counter() + most
-    asked = [(secret, view) for secret in outcome.readings for view in outcome.readings if secret is not view]
+    asked = [
+        (secret, view)
+        for secret in outcome.readings
+        for view in outcome.readings
+        if secret is not view
+    ]
     random.Random(0).shuffle(asked)  # what is left out for lack of time is left out at random
     for secret, view in asked:
         if time.perf_counter() > ends:
@@ -229,7 +285,9 @@ def simple_pairs(corpus: Corpus, outcome: Outcome, seconds: float) -> tuple[Coun
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("more", type=Path, nargs="*")
     parser.add_argument("--pairs", action="store_true", help="also judge all pairs")

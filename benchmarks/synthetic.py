@@ -44,7 +44,11 @@ STUDY = Terms(Epsilon.read("4.6"), Fraction("1e-5"))  # of section 4.6
 SIZES = 10_000
 LARGE = 8_000_000  # cells of the large group
 SPREAD = 200_000  # cells from the workplace, on average
-CHANGED = (2, 2, 1)  # how far histograms are apart that differ in one person's value: cells that change, by how much together, and each
+CHANGED = (
+    2,
+    2,
+    1,
+)  # how far histograms are apart that differ in one person's value: cells that change, by how much together, and each
 SMARTNOISE = "TACIT_SMARTNOISE"  # a Python that has SmartNoise SQL
 alone = partial(measured, "benchmarks.synthetic")
 
@@ -69,8 +73,14 @@ def chosen(ratio: int) -> dict[str, Any]:
     spent = promise.spent(alpha, Fraction(ratio))
     look = time.process_time() - begun
     below = promise.spent(alpha * Fraction(9999, 10_000), Fraction(ratio))
-    require(spent.high <= DELTA < below.low, f"alpha {float(alpha)} for a ratio of {ratio} is not the least")
-    require(ceil(alpha * 10**4) / 10**4 == ALPHAS[ratio], f"alpha {float(alpha)} for a ratio of {ratio} is not {ALPHAS[ratio]}")
+    require(
+        spent.high <= DELTA < below.low,
+        f"alpha {float(alpha)} for a ratio of {ratio} is not the least",
+    )
+    require(
+        ceil(alpha * 10**4) / 10**4 == ALPHAS[ratio],
+        f"alpha {float(alpha)} for a ratio of {ratio} is not {ALPHAS[ratio]}",
+    )
     return {"ratio": ratio, "alpha": float(alpha), "seconds": seconds, "look": look, "goal": 2.0}
 
 
@@ -95,9 +105,15 @@ def every() -> dict[str, Any]:
     some = list(zip(wanted, found, strict=True))[:: SIZES // 100]
     for size, alpha in some:
         assert alpha is not None
-        least += Promise(STUDY, size, size, cells).spent(alpha * Fraction(999, 1000), ratio[1]).low > STUDY.delta
+        least += (
+            Promise(STUDY, size, size, cells).spent(alpha * Fraction(999, 1000), ratio[1]).low
+            > STUDY.delta
+        )
     require(kept == SIZES, f"the promise is kept for {kept:,} of {SIZES:,} sizes only")
-    require(least == len(some), f"{len(some) - least} of {len(some)} sizes have more noise than they need")
+    require(
+        least == len(some),
+        f"{len(some) - least} of {len(some)} sizes have more noise than they need",
+    )
     return {"sizes": SIZES, "seconds": seconds, "kept": kept, "look": look, "goal": 60.0}
 
 
@@ -106,7 +122,9 @@ def spaced(number: int, most: int) -> list[int]:
     points = number
     while len(found := np.unique(np.geomspace(1, most, points).round().astype(np.int64))) < number:
         points += number // 100
-    chosen_ones: list[int] = found[np.linspace(0, len(found) - 1, number).round().astype(np.int64)].tolist()
+    chosen_ones: list[int] = found[
+        np.linspace(0, len(found) - 1, number).round().astype(np.int64)
+    ].tolist()
     return chosen_ones
 
 
@@ -122,7 +140,13 @@ def group() -> list[dict[str, Any]]:
     choosing = time.process_time() - begun
     with TemporaryDirectory() as folder:
         np.savez(Path(folder) / "held.npz", places=held.places, counts=held.counts)
-        rows = [min((alone("large", name, folder, str(alpha)) for _ in range(3)), key=lambda row: row["seconds"]) for name in LARGE_GROUP]
+        rows = [
+            min(
+                (alone("large", name, folder, str(alpha)) for _ in range(3)),
+                key=lambda row: row["seconds"],
+            )
+            for name in LARGE_GROUP
+        ]
     return [row | {"choosing": choosing, "alpha": float(alpha or 0)} for row in rows]
 
 
@@ -145,7 +169,9 @@ def by_dirichlet(held: Held, alpha: Fraction) -> Held:
     dense, draws = np.full(LARGE, float(alpha)), np.random.default_rng()
     dense[held.places] += held.counts
     shares = draws.dirichlet(dense)
-    shares /= shares.sum()  # in one of three draws they add up to 1 + 4e-12, which multinomial refuses
+    shares /= (
+        shares.sum()
+    )  # in one of three draws they add up to 1 + 4e-12, which multinomial refuses
     counts = draws.multinomial(PEOPLE, shares)
     places = np.flatnonzero(counts)
     return Held(places, counts[places])
@@ -162,7 +188,11 @@ def by_gamma(held: Held, alpha: Fraction) -> Held:
     return Held(places, counts[places])
 
 
-LARGE_GROUP: dict[str, Callable[[Held, Fraction], Held]] = {"tacit": by_urn, "numpy, dirichlet": by_dirichlet, "numpy, in place": by_gamma}
+LARGE_GROUP: dict[str, Callable[[Held, Fraction], Held]] = {
+    "tacit": by_urn,
+    "numpy, dirichlet": by_dirichlet,
+    "numpy, in place": by_gamma,
+}
 
 
 # -- the whole command and study ------------------------------------------------------------------------------
@@ -174,11 +204,36 @@ def command() -> list[dict[str, Any]]:
         name = prepared(Path(folder))
         plan = ["--plan", f"{folder}/tacit.yaml"]
         asked = {
-            "tacit synthesize": ["tacit", "synthesize", "homes", "-o", f"{folder}/homes.csv", *plan, "--json"],
-            "the same, by histogram": ["tacit", "synthesize", "histogram", "-o", f"{folder}/histogram.csv", *plan, "--json"],
-            "the whole study": ["examples.commuters.study", "--data", f"{folder}/data", "--out", f"{folder}/results"],
+            "tacit synthesize": [
+                "tacit",
+                "synthesize",
+                "homes",
+                "-o",
+                f"{folder}/homes.csv",
+                *plan,
+                "--json",
+            ],
+            "the same, by histogram": [
+                "tacit",
+                "synthesize",
+                "histogram",
+                "-o",
+                f"{folder}/histogram.csv",
+                *plan,
+                "--json",
+            ],
+            "the whole study": [
+                "examples.commuters.study",
+                "--data",
+                f"{folder}/data",
+                "--out",
+                f"{folder}/results",
+            ],
         }
-        return [{"name": what, "data": name, "goal": 60.0, **alone("run", *arguments)} for what, arguments in asked.items()]
+        return [
+            {"name": what, "data": name, "goal": 60.0, **alone("run", *arguments)}
+            for what, arguments in asked.items()
+        ]
 
 
 def prepared(folder: Path) -> str:
@@ -192,11 +247,17 @@ def prepared(folder: Path) -> str:
 def run(*arguments: str) -> dict[str, Any]:
     """Wall-clock and CPU seconds of a command with all its processes, and the most memory of one of them."""
     begun = time.perf_counter()
-    ended = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
     wall = time.perf_counter() - begun
     require(ended.returncode == 0, f"{' '.join(arguments)}: {ended.stderr}")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"wall": wall, "seconds": used.ru_utime + used.ru_stime, "megabytes": used.ru_maxrss / 1024}
+    return {
+        "wall": wall,
+        "seconds": used.ru_utime + used.ru_stime,
+        "megabytes": used.ru_maxrss / 1024,
+    }
 
 
 # -- other private histograms ---------------------------------------------------------------------------------
@@ -216,7 +277,13 @@ class Counted:
     def load(cls, folder: Path) -> Counted:
         """From the file that all methods get."""
         stored = np.load(folder / "flows.npz")
-        return cls(stored["group"], stored["value"], stored["count"], int(stored["groups"]), int(stored["values"]))
+        return cls(
+            stored["group"],
+            stored["value"],
+            stored["count"],
+            int(stored["groups"]),
+            int(stored["values"]),
+        )
 
     def held(self) -> list[Held]:
         """The people of each group."""
@@ -230,12 +297,23 @@ Rows = tuple[Integers, Integers, Integers]
 def by_tacit(mechanism: Mechanism, counted: Counted) -> Rows:
     """Noise chosen and people drawn for each group."""
     terms = Terms(STUDY.epsilon, STUDY.delta, mechanism=mechanism)
-    chooser, domain, randomness = Chooser(terms, counted.groups), Domain(counted.values), Randomness.system()
+    chooser, domain, randomness = (
+        Chooser(terms, counted.groups),
+        Domain(counted.values),
+        Randomness.system(),
+    )
     every_one = counted.held()
-    noises = {people: chooser.noise(people, domain.cells) for people in sorted({held.people for held in every_one})}
+    noises = {
+        people: chooser.noise(people, domain.cells)
+        for people in sorted({held.people for held in every_one})
+    }
     found = [draw(held, domain, terms, noises[held.people], randomness).held for held in every_one]
     group = np.repeat(np.arange(counted.groups), [len(held.places) for held in found])
-    return group, np.concatenate([held.places for held in found]), np.concatenate([held.counts for held in found])
+    return (
+        group,
+        np.concatenate([held.places for held in found]),
+        np.concatenate([held.counts for held in found]),
+    )
 
 
 def by_opendp(counted: Counted) -> Rows:
@@ -247,10 +325,18 @@ def by_opendp(counted: Counted) -> Rows:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    space = dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")), dp.l01inf_distance(dp.absolute_distance(T="i64"))
+    space = (
+        dp.map_domain(dp.atom_domain(T="i64"), dp.atom_domain(T="i64")),
+        dp.l01inf_distance(dp.absolute_distance(T="i64")),
+    )
     release = partial(dp.m.make_laplace_threshold, *space)
-    scale = dp.binary_search(lambda scale: release(scale, 1000).map(CHANGED)[0] <= float(STUDY.epsilon), bounds=(0.01, 100.0))
-    threshold = dp.binary_search(lambda least: release(scale, least).map(CHANGED)[1] <= float(STUDY.delta), bounds=(2, 1000))
+    scale = dp.binary_search(
+        lambda scale: release(scale, 1000).map(CHANGED)[0] <= float(STUDY.epsilon),
+        bounds=(0.01, 100.0),
+    )
+    threshold = dp.binary_search(
+        lambda least: release(scale, least).map(CHANGED)[1] <= float(STUDY.delta), bounds=(2, 1000)
+    )
     keys = (counted.group * counted.values + counted.value).tolist()
     answer = release(scale, threshold)(dict(zip(keys, counted.count.tolist(), strict=True)))
     places, counts = np.fromiter(answer.keys(), np.int64), np.fromiter(answer.values(), np.int64)
@@ -272,19 +358,45 @@ def methods() -> dict[str, Any]:
         folder = Path(place)
         data = commuters(None, folder)
         flows, rows, skipped = data.flows.summed, [], []
-        np.savez(folder / "flows.npz", group=flows.group, value=flows.value, count=flows.count, groups=len(flows.groups), values=len(flows.values))
+        np.savez(
+            folder / "flows.npz",
+            group=flows.group,
+            value=flows.value,
+            count=flows.count,
+            groups=len(flows.groups),
+            values=len(flows.values),
+        )
         if missing := missing_opendp():
             skipped.append(missing)
         for name, (words, _) in METHODS.items():
             if not (name == "opendp" and missing):
-                rows.append({"name": words, **alone("method", name, place), **errors(data, folder / f"{name}.npz")})
+                rows.append(
+                    {
+                        "name": words,
+                        **alone("method", name, place),
+                        **errors(data, folder / f"{name}.npz"),
+                    }
+                )
         python = smartnoise()
         if python is None:
             skipped.append(NO_SMARTNOISE)
         else:
-            rows.append({"name": "SmartNoise SQL, thresholded Laplace", **by_smartnoise(python, place), **errors(data, folder / "smartnoise.npz")})
+            rows.append(
+                {
+                    "name": "SmartNoise SQL, thresholded Laplace",
+                    **by_smartnoise(python, place),
+                    **errors(data, folder / "smartnoise.npz"),
+                }
+            )
     terms = {"epsilon": str(STUDY.epsilon), "delta": f"{float(STUDY.delta):g}"}
-    return {"data": data.name, "people": data.flows.people, "groups": len(data.flows.groups), **terms, "rows": rows, "skipped": skipped}
+    return {
+        "data": data.name,
+        "people": data.flows.people,
+        "groups": len(data.flows.groups),
+        **terms,
+        "rows": rows,
+        "skipped": skipped,
+    }
 
 
 def method(name: str, place: str) -> dict[str, Any]:
@@ -313,7 +425,11 @@ def smartnoise() -> str | None:
     """A Python that has SmartNoise SQL."""
     named = [os.environ.get(SMARTNOISE), str(ROOT / ".venv" / "smartnoise" / "bin" / "python")]
     for python in named:
-        if python and Path(python).is_file() and not subprocess.run([python, "-c", "import snsql"], capture_output=True).returncode:
+        if (
+            python
+            and Path(python).is_file()
+            and not subprocess.run([python, "-c", "import snsql"], capture_output=True).returncode
+        ):
             return python
     return None
 
@@ -324,7 +440,14 @@ def by_smartnoise(python: str, place: str) -> dict[str, Any]:
     Both counts may tell e^(epsilon/2). Only a cell that the person is alone in can show who is there, and in each table they
     are in one cell: so delta is that of one row, which is what SmartNoise's threshold is made from.
     """
-    asked = [python, "-m", "benchmarks.smartnoise_histogram", place, str(float(STUDY.epsilon) / 2), str(float(STUDY.delta))]
+    asked = [
+        python,
+        "-m",
+        "benchmarks.smartnoise_histogram",
+        place,
+        str(float(STUDY.epsilon) / 2),
+        str(float(STUDY.delta)),
+    ]
     ended = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return found
@@ -336,28 +459,47 @@ def errors(data: Any, path: Path) -> dict[str, Any]:
     from tacit.utility.flows import Flows
 
     stored = np.load(path)
-    flows = Flows(data.flows.groups, data.flows.values, stored["group"], stored["value"], stored["count"])
+    flows = Flows(
+        data.flows.groups, data.flows.values, stored["group"], stored["value"], stored["count"]
+    )
     utility = compare(data.flows, flows, data.positions, queries=0, group_queries=0)
     bands = []
     for band in utility.bands:
-        inside = (utility.groups.people >= band.least) & (utility.groups.people <= (band.most or inf))
+        inside = (utility.groups.people >= band.least) & (
+            utility.groups.people <= (band.most or inf)
+        )
         silent = int((utility.groups.drawn[inside] == 0).sum())
-        bands.append({
-            "sizes": band.label, "groups": band.groups, "silent": silent, "miles": None if np.isnan(band.error) else band.error, "variation": band.total_variation,
-        })  # fmt: skip
+        bands.append(
+            {
+                "sizes": band.label,
+                "groups": band.groups,
+                "silent": silent,
+                "miles": None if np.isnan(band.error) else band.error,
+                "variation": band.total_variation,
+            }
+        )
     return {"published": flows.people, "bands": bands, "variation": float(utility.total_variation)}
 
 
 ALONE: dict[str, Callable[..., dict[str, Any]]] = {
-    "chosen": lambda ratio: chosen(int(ratio)), "every": every, "large": large, "run": run, "method": method, "methods": methods,
-}  # fmt: skip
+    "chosen": lambda ratio: chosen(int(ratio)),
+    "every": every,
+    "large": large,
+    "run": run,
+    "method": method,
+    "methods": methods,
+}
 
 
 def main(what: str, *given: str) -> None:
     if what in ALONE:
         print(json.dumps(ALONE[what](*given)))
         return
-    print(json.dumps({"rows": {"noise": noise, "sizes": sizes, "group": group, "command": command}[what]()}))
+    print(
+        json.dumps(
+            {"rows": {"noise": noise, "sizes": sizes, "group": group, "command": command}[what]()}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -54,10 +54,16 @@ class Kind:
 KINDS = {
     "g-safety, breached": Kind(GSafety, WHOLE, ("breached", "world"), {}),
     "g-safety, holds": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True}),
-    "g-safety, breached, two reviewers": Kind(GSafety, WHOLE, ("breached", "world"), {"counted": True}),
-    "g-safety, holds, two reviewers": Kind(GSafety, WHOLE, ("holds", "rewriting"), {"safe": True, "counted": True}),
+    "g-safety, breached, two reviewers": Kind(
+        GSafety, WHOLE, ("breached", "world"), {"counted": True}
+    ),
+    "g-safety, holds, two reviewers": Kind(
+        GSafety, WHOLE, ("holds", "rewriting"), {"safe": True, "counted": True}
+    ),
     "e-safety, a secret dies": Kind(ESafety, WHOLE, ("breached", "secrets"), {}),
-    "e-safety, holds by separation": Kind(ESafety, SEPARATE, ("holds", "separate"), {"kind": "separate", "counted": True}),
+    "e-safety, holds by separation": Kind(
+        ESafety, SEPARATE, ("holds", "separate"), {"kind": "separate", "counted": True}
+    ),
 }
 COUNTED = (  # groups of up to 22 free rows; and chains that are longer than any enumeration goes
     ("groups", (16, 20, 4), 1.0),
@@ -86,7 +92,13 @@ def one(name: str, size: int) -> dict[str, Any]:
     setting = made.setting()
     seconds, _ = cpu(lambda: judged(kind, made, setting), REPEATS[size], before=BASES.kept.clear)
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"name": name, "tuples": len(BASES.of(setting).store.facts), "seconds": seconds, "goal": GOALS[size], "megabytes": megabytes}
+    return {
+        "name": name,
+        "tuples": len(BASES.of(setting).store.facts),
+        "seconds": seconds,
+        "goal": GOALS[size],
+        "megabytes": megabytes,
+    }
 
 
 def plain(name: str, size: int) -> dict[str, Any]:
@@ -95,7 +107,9 @@ def plain(name: str, size: int) -> dict[str, Any]:
     begun = time.process_time()
     found = Worlds(setting)
     try:
-        find(found.before, found.after, deadline=Deadline(PATIENCE), like=found.actual or frozenset())
+        find(
+            found.before, found.after, deadline=Deadline(PATIENCE), like=found.actual or frozenset()
+        )
         ended = True
     except OutOfTime:
         ended = False
@@ -121,10 +135,23 @@ def counting() -> list[dict[str, Any]]:
         made = conference(*size, kind=name)
         setting = made.setting()
         kind = Kind(ESafety, (size,), ("holds", "odds-equal"), {})
-        seconds, _ = cpu(lambda kind=kind, made=made, setting=setting: judged(kind, made, setting), 3, before=BASES.kept.clear)
+        seconds, _ = cpu(
+            lambda kind=kind, made=made, setting=setting: judged(kind, made, setting),
+            3,
+            before=BASES.kept.clear,
+        )
         parts = [len(part.tuples) for part in Worlds(setting).parts]
         worlds = str(judged(kind, made, setting).measured["worlds_before"])
-        rows.append({"name": name, "free": sum(parts), "largest": max(parts), "seconds": seconds, "goal": goal, "worlds": len(worlds) - 1})
+        rows.append(
+            {
+                "name": name,
+                "free": sum(parts),
+                "largest": max(parts),
+                "seconds": seconds,
+                "goal": goal,
+                "worlds": len(worlds) - 1,
+            }
+        )
     return rows
 
 
@@ -135,9 +162,13 @@ def again() -> list[dict[str, Any]]:
     made = kind.question(len(GOALS) - 1)
     setting = made.setting()
     first, _ = cpu(lambda: judged(kind, made, setting), 2, before=BASES.kept.clear)
-    other_secret = replace(setting, secret=read("S(r) :- RP(r, 'p2')", setting.relations, name="secret").exact)
+    other_secret = replace(
+        setting, secret=read("S(r) :- RP(r, 'p2')", setting.relations, name="secret").exact
+    )
     new = read("V(r) :- RS(r, 'c1')", setting.relations, name="new").exact
-    other_view = replace(setting, new=(replace(setting.new[0], query=new, rows=answer(new, setting)),))
+    other_view = replace(
+        setting, new=(replace(setting.new[0], query=new, rows=answer(new, setting)),)
+    )
     for what, changed in (("another secret", other_secret), ("another view", other_view)):
         seconds, _ = cpu(lambda changed=changed: judged(kind, made, changed), 3)
         rows.append({"name": what, "first": first, "seconds": seconds})
@@ -160,9 +191,18 @@ def drawn(rows: Sequence[dict[str, Any]]) -> str:
     steepest = max(exponents(rows, "tuples").values())
     slowest = max(rows, key=lambda row: row["seconds"])
     title = f"{slowest['tuples']:,} possible rows: {slowest['seconds']:.1f} s at most, growing no faster than n^{steepest:.1f}"
-    across = Axis("tuples", "possible rows", (900, 25_000), (1000, 2000, 5000, 10_000, 20_000), ",d")
-    up = Axis("seconds", "CPU seconds of one check, cold", (0.02, 40), (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20))
-    told = "; ".join(f"{row['name']}, {row['tuples']:,} rows: {row['seconds']:.2f} s" for row in rows)
+    across = Axis(
+        "tuples", "possible rows", (900, 25_000), (1000, 2000, 5000, 10_000, 20_000), ",d"
+    )
+    up = Axis(
+        "seconds",
+        "CPU seconds of one check, cold",
+        (0.02, 40),
+        (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20),
+    )
+    told = "; ".join(
+        f"{row['name']}, {row['tuples']:,} rows: {row['seconds']:.2f} s" for row in rows
+    )
     return chart(rows, dict(zip(KINDS, colours, strict=True)), across, up, title, told)
 
 

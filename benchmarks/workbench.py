@@ -77,7 +77,18 @@ def serving(rows: int) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
         connection.execute("SELECT setseed(0.5)")
         connection.execute(MAKE.format(rows=rows, file=folder / "people.parquet"))
         (folder / "tacit.yaml").write_text(PLAN, "utf-8")
-        command = [sys.executable, "-m", "tacit", "serve", str(folder / "tacit.yaml"), "--port", "0", "--workbench", "--deciders", "1"]
+        command = [
+            sys.executable,
+            "-m",
+            "tacit",
+            "serve",
+            str(folder / "tacit.yaml"),
+            "--port",
+            "0",
+            "--workbench",
+            "--deciders",
+            "1",
+        ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             try:
                 yield process, link_of(process), folder
@@ -118,7 +129,9 @@ class Visit:
             self.page.goto(f"{self.address}/{path}", wait_until="commit")
             self.page.locator(shows).first.wait_for(timeout=LONG)
             took.append(time.perf_counter() - begun)
-        self.rows.append({"name": f"open {path.split('/')[0] or 'start'}", "page": True, **summed(took)})
+        self.rows.append(
+            {"name": f"open {path.split('/')[0] or 'start'}", "page": True, **summed(took)}
+        )
 
     def presses(self, name: str, pressed: str, watched: str, *, times: int = TIMES) -> None:
         """Press something several times."""
@@ -148,8 +161,15 @@ def visit(page: Page, link: str, folder: Path) -> list[dict[str, Any]]:
     page.get_by_test_id("about").wait_for(timeout=LONG)
     page.wait_for_timeout(1500)
     grid = "[data-testid^=grid-exposed]"
-    somebody.presses("next page of the people", f"{grid} .toolbar button:nth-of-type(2)", f"{grid} [role=status]")
-    somebody.presses("page before", f"{grid} .toolbar button:nth-of-type(1)", f"{grid} [role=status]", times=TIMES - 1)
+    somebody.presses(
+        "next page of the people", f"{grid} .toolbar button:nth-of-type(2)", f"{grid} [role=status]"
+    )
+    somebody.presses(
+        "page before",
+        f"{grid} .toolbar button:nth-of-type(1)",
+        f"{grid} [role=status]",
+        times=TIMES - 1,
+    )
     people(somebody, grid)
     search(somebody, grid)
     negations(somebody, grid)
@@ -167,7 +187,11 @@ def people(somebody: Visit, grid: str) -> None:
     """Pick one person after the other."""
     took = []
     for number in range(2, 2 + TIMES):
-        took.append(somebody.page.evaluate(PRESS, [f"{grid} tbody tr:nth-child({number}) button", "[data-testid=about]"]))
+        took.append(
+            somebody.page.evaluate(
+                PRESS, [f"{grid} tbody tr:nth-child({number}) button", "[data-testid=about]"]
+            )
+        )
         somebody.page.wait_for_timeout(800)
     somebody.rows.append({"name": "pick a person", "page": False, **summed(took)})
 
@@ -183,7 +207,12 @@ def negations(somebody: Visit, grid: str) -> None:
         before = somebody.page.get_by_test_id("belief-picture").inner_text()
         begun = time.perf_counter()
         somebody.page.keyboard.press("ArrowRight")
-        somebody.page.wait_for_function("before => document.querySelector('[data-testid=belief-picture]').innerText !== before", arg=before, polling="raf", timeout=LONG)
+        somebody.page.wait_for_function(
+            "before => document.querySelector('[data-testid=belief-picture]').innerText !== before",
+            arg=before,
+            polling="raf",
+            timeout=LONG,
+        )
         took.append(time.perf_counter() - begun)
         somebody.page.wait_for_timeout(500)
     somebody.rows.append({"name": "one more negation", "page": False, **summed(took)})
@@ -196,7 +225,12 @@ def search(somebody: Visit, grid: str) -> None:
         before = somebody.page.locator(f"{grid} tbody").inner_text()
         field.fill(name)
         begun = time.perf_counter()
-        somebody.page.wait_for_function(f"before => document.querySelector('{grid} tbody')?.innerText !== before", arg=before, polling="raf", timeout=LONG)
+        somebody.page.wait_for_function(
+            f"before => document.querySelector('{grid} tbody')?.innerText !== before",
+            arg=before,
+            polling="raf",
+            timeout=LONG,
+        )
         took.append(max(0.0, time.perf_counter() - begun - 0.3))
     somebody.rows.append({"name": "search a person by name", "page": False, **summed(took)})
 
@@ -208,7 +242,11 @@ def solutions(somebody: Visit) -> None:
     for number in range(2, min(dots, TIMES) + 1):
         begun = time.perf_counter()
         somebody.page.locator(f"[data-testid=dot-{number}]").click()
-        somebody.page.wait_for_function(f"document.querySelector('[data-testid=dot-{number}]').getAttribute('aria-pressed') === 'true'", polling="raf", timeout=LONG)
+        somebody.page.wait_for_function(
+            f"document.querySelector('[data-testid=dot-{number}]').getAttribute('aria-pressed') === 'true'",
+            polling="raf",
+            timeout=LONG,
+        )
         took.append(time.perf_counter() - begun)
         somebody.page.wait_for_timeout(1500)
     if took:
@@ -224,7 +262,14 @@ def measure(rows: int) -> dict[str, Any]:
         browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
         found = visit(browser.new_page(viewport={"width": 1280, "height": 900}), link, folder)
         browser.close()
-        return {"rows": found, "table": rows, "goal": GOAL, "before": before, "most": megabytes(process.pid, "VmHWM"), "after": megabytes(process.pid, "VmRSS")}
+        return {
+            "rows": found,
+            "table": rows,
+            "goal": GOAL,
+            "before": before,
+            "most": megabytes(process.pid, "VmHWM"),
+            "after": megabytes(process.pid, "VmRSS"),
+        }
 
 
 if __name__ == "__main__":

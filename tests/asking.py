@@ -108,7 +108,10 @@ def question(
 
 
 def handmade(
-    rows: Sequence[Row], *, weights: Sequence[int] | None = None, persons: Sequence[int] | None = None
+    rows: Sequence[Row],
+    *,
+    weights: Sequence[int] | None = None,
+    persons: Sequence[int] | None = None,
 ) -> Counts:
     """Counts without an engine: one combination for each row, which occurs as often as its weight says."""
     columns = list(rows[0])

@@ -24,7 +24,9 @@ class Ran:
 
 
 @pytest.fixture
-def tacit(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def tacit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
     """Run a command in the `folder` that a test file prepares."""
 
     def run(*arguments: str) -> Ran:

@@ -44,20 +44,45 @@ SCHEMAS: Mapping[str, Schema] = {
     "keyed": Schema((Table("patients", (ANN_BOB, ILL3), (("name",),)),)),
     "two keys": Schema((Table("patients", (ANN_BOB, ILL), (("name",), ("illness",))),)),
     "two keys of three": Schema(
-        (Table("patients", (Column("name", ("ann", "bob", "cem")), ILL3), (("name",), ("illness",))),)
+        (
+            Table(
+                "patients", (Column("name", ("ann", "bob", "cem")), ILL3), (("name",), ("illness",))
+            ),
+        )
     ),
     "wide": Schema((Table("patients", (ANN_BOB, ILL, WARD0)),)),
-    "wide keyed": Schema((Table("patients", (ANN_BOB, ILL, WARD), (("name", "ward"), ("illness", "ward"))),)),
+    "wide keyed": Schema(
+        (Table("patients", (ANN_BOB, ILL, WARD), (("name", "ward"), ("illness", "ward"))),)
+    ),
     "joined": Schema((Table("patients", (ANN_BOB, ILL)), Table("wards", (ILL, WARD0)))),
     "joined keyed": Schema(
-        (Table("patients", (ANN_BOB, ILL), (("name",),)), Table("wards", (ILL, WARD), (("illness",),)))
+        (
+            Table("patients", (ANN_BOB, ILL), (("name",),)),
+            Table("wards", (ILL, WARD), (("illness",),)),
+        )
     ),
     "joined nulls": Schema(
-        (Table("patients", (ANN_BOB, ILL_NULL), (("name",),)), Table("wards", (Column("ward", (0, 1, None)),)))
+        (
+            Table("patients", (ANN_BOB, ILL_NULL), (("name",),)),
+            Table("wards", (Column("ward", (0, 1, None)),)),
+        )
     ),
-    "numbers": Schema((Table("patients", (Column("name", ("1", "ann")), Column("age", (0, 3, None)))),)),
+    "numbers": Schema(
+        (Table("patients", (Column("name", ("1", "ann")), Column("age", (0, 3, None)))),)
+    ),
 }
-MOSTLY_SMALL = (*SCHEMAS, "plain", "three", "nulls", "keyed", "numbers", "plain", "two keys", "nulls", "numbers")
+MOSTLY_SMALL = (
+    *SCHEMAS,
+    "plain",
+    "three",
+    "nulls",
+    "keyed",
+    "numbers",
+    "plain",
+    "two keys",
+    "nulls",
+    "numbers",
+)
 
 
 @dataclass
@@ -66,7 +91,9 @@ class Asker:
 
     rng: random.Random
     schema: Schema
-    guards: Mapping[str, Sequence[str]] = field(default_factory=dict)  # table: conditions on {} its alias
+    guards: Mapping[str, Sequence[str]] = field(
+        default_factory=dict
+    )  # table: conditions on {} its alias
     failing: float = 0.1  # how often an expression may be one that fails on some rows
     depth: int = 2
     careless: float = 0.06  # how often a guard is forgotten
@@ -90,7 +117,9 @@ class Asker:
         ]
         text = self._one(kinds)()
         if self.rng.random() < 0.2:  # whose column is it then?
-            text = re.sub(r"\bt\d+\.(?=\w)", lambda found: found[0] if self.rng.random() < 0.4 else "", text)
+            text = re.sub(
+                r"\bt\d+\.(?=\w)", lambda found: found[0] if self.rng.random() < 0.4 else "", text
+            )
         return text
 
     def secret(self) -> str:
@@ -103,9 +132,23 @@ class Asker:
         table = rng.choice(self.schema.tables)
         columns = rng.sample(table.columns, rng.randint(1, len(table.columns)))
         listed = ", ".join(column.name for column in columns)
-        head = rng.choice((f"SELECT DISTINCT {listed}", f"SELECT {listed}", "SELECT count(*) AS n", "SELECT DISTINCT 1 AS one"))
-        at = [(column, rng.choice(column.values)) for column in rng.sample(table.columns, min(len(table.columns), rng.choice((1, 1, 1, 2))))]
-        keyed = [column for column in table.columns if any(column.name in key for key in table.keys)]
+        head = rng.choice(
+            (
+                f"SELECT DISTINCT {listed}",
+                f"SELECT {listed}",
+                "SELECT count(*) AS n",
+                "SELECT DISTINCT 1 AS one",
+            )
+        )
+        at = [
+            (column, rng.choice(column.values))
+            for column in rng.sample(
+                table.columns, min(len(table.columns), rng.choice((1, 1, 1, 2)))
+            )
+        ]
+        keyed = [
+            column for column in table.columns if any(column.name in key for key in table.keys)
+        ]
         if keyed and rng.random() < 0.7:
             at.append((column := rng.choice(keyed), rng.choice(column.values)))
         away = [(table.name, column.name, value) for column, value in at]
@@ -115,8 +158,14 @@ class Asker:
             on = " AND ".join(f"a.{name} = b.{name}" for name in shared) or "TRUE"
             conditions = " AND ".join(self._is(column, value, "a") for column, value in at)
             away += [(other.name, name, value) for _, name, value in away if name in shared]
-            return f"SELECT DISTINCT a.{columns[0].name} FROM {table.name} a JOIN {other.name} b ON {on} WHERE {conditions}", away
-        return f"{head} FROM {table.name} WHERE {' AND '.join(self._is(column, value, table.name) for column, value in at)}", away
+            return (
+                f"SELECT DISTINCT a.{columns[0].name} FROM {table.name} a JOIN {other.name} b ON {on} WHERE {conditions}",
+                away,
+            )
+        return (
+            f"{head} FROM {table.name} WHERE {' AND '.join(self._is(column, value, table.name) for column, value in at)}",
+            away,
+        )
 
     def _is(self, column: Column, value: object, alias: str) -> str:
         if value is None:
@@ -127,7 +176,10 @@ class Asker:
         depth = self.depth if depth is None else depth
         text, names, conditions = self._from(depth)
         types = width or [self._type() for _ in range(self.rng.randint(1, 3))]
-        listed = [f"{self._value(kind, names, depth - 1)} AS c{number}" for number, kind in enumerate(types)]
+        listed = [
+            f"{self._value(kind, names, depth - 1)} AS c{number}"
+            for number, kind in enumerate(types)
+        ]
         if width is None and self.rng.random() < 0.12:
             listed = ["*"]
         distinct = "DISTINCT " if self.rng.random() < 0.4 else ""
@@ -137,8 +189,15 @@ class Asker:
         text, names, conditions = self._from(1)
         where = self._where(names, conditions, 1)
         by = [self._column(self._type(), names) for _ in range(self.rng.randint(0, 2))]
-        listed = [*by, *(self._aggregate(names) for _ in range(self.rng.randint(0 if by else 1, 2)))]
-        having = f" HAVING {self._aggregate(names)} {self._sign()} {self.rng.randint(0, 2)}" if self.rng.random() < 0.3 else ""
+        listed = [
+            *by,
+            *(self._aggregate(names) for _ in range(self.rng.randint(0 if by else 1, 2))),
+        ]
+        having = (
+            f" HAVING {self._aggregate(names)} {self._sign()} {self.rng.randint(0, 2)}"
+            if self.rng.random() < 0.3
+            else ""
+        )
         group = f" GROUP BY {', '.join(by)}" if by else ""
         if by and self.rng.random() < 0.1:
             group = f" GROUP BY {self.rng.choice(['ROLLUP', 'CUBE'])} ({', '.join(by)})"
@@ -152,8 +211,12 @@ class Asker:
             parts[-1] = "SELECT " + ", ".join(self._constant(kind) for kind in types)
         text = parts[0]
         for part in parts[1:]:
-            word = self.rng.choice(("UNION", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL"))
-            text = f"({text}) {word} ({part})" if self.rng.random() < 0.3 else f"{text} {word} {part}"
+            word = self.rng.choice(
+                ("UNION", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL")
+            )
+            text = (
+                f"({text}) {word} ({part})" if self.rng.random() < 0.3 else f"{text} {word} {part}"
+            )
         return text
 
     def _with(self) -> str:
@@ -165,7 +228,10 @@ class Asker:
         if hidden:  # the name of a table now means something else
             return f"WITH {name} AS ({inner}) SELECT {self.rng.choice(['*', 'count(*)', 'DISTINCT c0'])} FROM {name}"
         if self.rng.random() < 0.2:  # columns under names that tables have
-            columns = tuple((self.rng.choice(("name", "illness", "ward")) if not number else f"c{number}", kind) for number, kind in enumerate(types))
+            columns = tuple(
+                (self.rng.choice(("name", "illness", "ward")) if not number else f"c{number}", kind)
+                for number, kind in enumerate(types)
+            )
             name_of = f"{name}({', '.join(column for column, _ in columns)})"
         else:
             name_of = name
@@ -176,28 +242,59 @@ class Asker:
 
     def _ordered(self) -> str:
         text = self.rng.choice((lambda: self._simple(1), self._grouped))()
-        if "SELECT DISTINCT" in text[:20] or " GROUP BY " in text or "*" in text[:10] or self.rng.random() < 0.6:
+        if (
+            "SELECT DISTINCT" in text[:20]
+            or " GROUP BY " in text
+            or "*" in text[:10]
+            or self.rng.random() < 0.6
+        ):
             keys = ["1"] if "*" in text[:10] or self.rng.random() < 0.5 else ["c0"]
         else:
             keys = [self.rng.choice(self._plain_names(text) or ["1"])]
         way = self.rng.choice(("", " DESC", " NULLS FIRST", " ASC NULLS LAST"))
-        limit = self.rng.choice(("", " LIMIT 1", " LIMIT 2 OFFSET 1", " LIMIT 0", " FETCH FIRST 1 ROWS ONLY"))
+        limit = self.rng.choice(
+            ("", " LIMIT 1", " LIMIT 2 OFFSET 1", " LIMIT 0", " FETCH FIRST 1 ROWS ONLY")
+        )
         ordered = f"{text} ORDER BY {', '.join(keys)}{way}{limit}"
         if self.rng.random() < 0.15:
             return f"{text} LIMIT 1"
         if self.rng.random() < 0.2:
-            return f"SELECT {self.rng.choice(['count(*)', '*', 'max(c0)'])} FROM ({ordered}) s".replace("max(c0)", "max(s.*)" if "c0" not in ordered else "max(c0)")
+            return f"SELECT {self.rng.choice(['count(*)', '*', 'max(c0)'])} FROM ({ordered}) s".replace(
+                "max(c0)", "max(s.*)" if "c0" not in ordered else "max(c0)"
+            )
         return ordered
 
     def _plain_names(self, text: str) -> list[str]:
-        return [column.name for table in self.schema.tables for column in table.columns if text.count(f" {table.name} ") == 1]
+        return [
+            column.name
+            for table in self.schema.tables
+            for column in table.columns
+            if text.count(f" {table.name} ") == 1
+        ]
 
     def _windowed(self) -> str:
         text, names, conditions = self._from(1)
         what = self.rng.choice(
-            ("row_number()", "rank()", "dense_rank()", "count(*)", "lag({})", "first_value({})", "max({})", "ntile(2)")
+            (
+                "row_number()",
+                "rank()",
+                "dense_rank()",
+                "count(*)",
+                "lag({})",
+                "first_value({})",
+                "max({})",
+                "ntile(2)",
+            )
         ).format(self._column(self._type(), names))
-        over = self.rng.choice(("", "PARTITION BY {}", "ORDER BY {}", "PARTITION BY {} ORDER BY {}", "ORDER BY {} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"))
+        over = self.rng.choice(
+            (
+                "",
+                "PARTITION BY {}",
+                "ORDER BY {}",
+                "PARTITION BY {} ORDER BY {}",
+                "ORDER BY {} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
+            )
+        )
         if "ORDER" not in over and not what.startswith(("count", "max")):
             over = f"{over} ORDER BY {{}}"  # DuckDB 2.0.0 may break, the whole process with it, on dense_rank() OVER ()
         while "{}" in over:
@@ -234,7 +331,10 @@ class Asker:
             other, more, guards = self._source(depth - 1)
             join = self.rng.choice(JOINS[: -2 if self.postgres else None])
             if join in (",", "CROSS JOIN"):
-                text, conditions = f"{text}{join if join == ',' else ' CROSS JOIN'} {other}", conditions + guards
+                text, conditions = (
+                    f"{text}{join if join == ',' else ' CROSS JOIN'} {other}",
+                    conditions + guards,
+                )
             elif join in ("NATURAL JOIN", "USING"):
                 shared = {name for _, name, _ in names} & {name for _, name, _ in more}
                 usable = sorted(name for name in shared if sum(n == name for _, n, _ in names) == 1)
@@ -242,12 +342,17 @@ class Asker:
                     text, conditions = f"{text} CROSS JOIN {other}", conditions + guards
                 elif join == "USING" or len(usable) < len(shared):
                     outer = self.rng.choice(("", "", "LEFT ", "RIGHT ", "FULL "))
-                    text, conditions = f"{text} {outer}JOIN {other} USING ({usable[0]})", conditions + guards
+                    text, conditions = (
+                        f"{text} {outer}JOIN {other} USING ({usable[0]})",
+                        conditions + guards,
+                    )
                 else:
                     outer = self.rng.choice(("", "", "LEFT ", "FULL "))
                     text, conditions = f"{text} NATURAL {outer}JOIN {other}", conditions + guards
             else:
-                inside = guards if self.rng.random() < 0.6 or join in ("SEMI JOIN", "ANTI JOIN") else []
+                inside = (
+                    guards if self.rng.random() < 0.6 or join in ("SEMI JOIN", "ANTI JOIN") else []
+                )
                 outside = [] if inside else guards
                 on = " AND ".join([self._condition(names + more, depth - 1), *inside])
                 text, conditions = f"{text} {join} {other} ON {on}", conditions + outside
@@ -273,7 +378,10 @@ class Asker:
         guard = self._guard(table.name, alias)
         if self.rng.random() < 0.04:  # the names of columns for others
             renamed = self.rng.sample([column.name for column in table.columns], len(table.columns))
-            names = tuple((alias, name, column.type) for name, column in zip(renamed, table.columns, strict=True))
+            names = tuple(
+                (alias, name, column.type)
+                for name, column in zip(renamed, table.columns, strict=True)
+            )
             return f"{table.name} AS {alias}({', '.join(renamed)})", names, guard
         if guard and kind > 0.9:
             return f"(SELECT * FROM {table.name} AS {alias} WHERE {guard[0]}) {alias}", names, []
@@ -306,16 +414,36 @@ class Asker:
             (2, lambda: self._in_list(names)),
             (1, lambda: self._between(names)),
             (1, lambda: self._like(names)),
-            (1, lambda: f"{self._column(self._type(), names)} IS {self.rng.choice(('', 'NOT '))}NULL"),
+            (
+                1,
+                lambda: (
+                    f"{self._column(self._type(), names)} IS {self.rng.choice(('', 'NOT '))}NULL"
+                ),
+            ),
             (0.5, lambda: self.rng.choice(("TRUE", "FALSE", "1 = 1", "NULL", "NULL IS NULL"))),
             (0.5, lambda: self._distinct_from(names)),
-            (0.5, lambda: f"({self._plain(names)}) IS {self.rng.choice(('TRUE', 'NOT TRUE', 'FALSE', 'NOT FALSE', 'NULL'))}"),
+            (
+                0.5,
+                lambda: (
+                    f"({self._plain(names)}) IS {self.rng.choice(('TRUE', 'NOT TRUE', 'FALSE', 'NOT FALSE', 'NULL'))}"
+                ),
+            ),
             (0.5, lambda: self._of_rows(names)),
         ]
         if depth > 0:
             kinds += [
-                (2, lambda: f"({self._condition(names, depth - 1)} AND {self._condition(names, depth - 1)})"),
-                (2, lambda: f"({self._condition(names, depth - 1)} OR {self._condition(names, depth - 1)})"),
+                (
+                    2,
+                    lambda: (
+                        f"({self._condition(names, depth - 1)} AND {self._condition(names, depth - 1)})"
+                    ),
+                ),
+                (
+                    2,
+                    lambda: (
+                        f"({self._condition(names, depth - 1)} OR {self._condition(names, depth - 1)})"
+                    ),
+                ),
                 (1, lambda: f"NOT ({self._condition(names, depth - 1)})"),
                 (2, lambda: self._exists(names, depth - 1)),
                 (1.5, lambda: self._in_query(names, depth - 1)),
@@ -327,7 +455,9 @@ class Asker:
         kind = self._type()
         sign = self._sign()
         left = self._value(kind, names, depth - 1)
-        right = self._constant(kind) if self.rng.random() < 0.6 else self._value(kind, names, depth - 1)
+        right = (
+            self._constant(kind) if self.rng.random() < 0.6 else self._value(kind, names, depth - 1)
+        )
         return f"{left} {sign} {right}"
 
     def _plain(self, names: Names) -> str:
@@ -351,7 +481,9 @@ class Asker:
 
     def _between(self, names: Names) -> str:
         kind = self._type()
-        return f"{self._column(kind, names)} BETWEEN {self._constant(kind)} AND {self._constant(kind)}"
+        return (
+            f"{self._column(kind, names)} BETWEEN {self._constant(kind)} AND {self._constant(kind)}"
+        )
 
     def _like(self, names: Names) -> str:
         pattern = self.rng.choice(("c%", "%", "%n%", "_lu", "fl_", "ann", "", "%c%"))
@@ -391,7 +523,12 @@ class Asker:
             return self._value(kind, names, depth - 1)
 
         kinds: list[tuple[float, Callable[[], str]]] = [
-            (2, lambda: f"CASE WHEN {self._condition(names, depth - 1)} THEN {inner(kind)} ELSE {inner(kind)} END"),
+            (
+                2,
+                lambda: (
+                    f"CASE WHEN {self._condition(names, depth - 1)} THEN {inner(kind)} ELSE {inner(kind)} END"
+                ),
+            ),
             (1, lambda: f"coalesce({inner(kind)}, {self._constant(kind)})"),
             (1, lambda: f"nullif({inner(kind)}, {self._constant(kind)})"),
             (1, lambda: self._scalar_query(kind, names, depth - 1)),
@@ -404,7 +541,9 @@ class Asker:
                 (1, lambda: f"abs({inner('integer')})"),
                 (0.5, lambda: f"greatest({inner('integer')}, {inner('integer')})"),
             ]
-            kinds += [] if self.postgres else [(0.5, lambda: f"TRY_CAST({inner('text')} AS INTEGER)")]
+            kinds += (
+                [] if self.postgres else [(0.5, lambda: f"TRY_CAST({inner('text')} AS INTEGER)")]
+            )
         else:
             kinds += [
                 (2, lambda: f"upper({inner('text')})"),
@@ -418,7 +557,10 @@ class Asker:
     def _scalar_query(self, kind: str, names: Names, depth: int) -> str:
         """One value for sure, or perhaps several: then the database fails."""
         text, more, conditions = self._from(min(depth, 1))
-        parts = [*conditions, *([self._comparison(names + more, 0)] if self.rng.random() < 0.4 else [])]
+        parts = [
+            *conditions,
+            *([self._comparison(names + more, 0)] if self.rng.random() < 0.4 else []),
+        ]
         where = f" WHERE {' AND '.join(parts)}" if parts else ""
         column = self._column(kind, more)
         if self.rng.random() < self.failing:
@@ -486,7 +628,19 @@ class Asker:
         number, text = self._column("integer", names), self._column("text", names)
         distinct = self.rng.choice(("", "", "DISTINCT "))
         return self.rng.choice(
-            ("count(*)", "count(*)", f"count({distinct}{text})", f"max({text})", f"min({number})", f"sum({distinct}{number})", f"avg({number})", f"bool_or({text} = {self._constant('text')})", f"count(*) FILTER (WHERE {self._comparison(names, 0)})", f"string_agg({text}, ',')", f"max(CASE WHEN {self._comparison(names, 0)} THEN 1 ELSE 0 END)")
+            (
+                "count(*)",
+                "count(*)",
+                f"count({distinct}{text})",
+                f"max({text})",
+                f"min({number})",
+                f"sum({distinct}{number})",
+                f"avg({number})",
+                f"bool_or({text} = {self._constant('text')})",
+                f"count(*) FILTER (WHERE {self._comparison(names, 0)})",
+                f"string_agg({text}, ',')",
+                f"max(CASE WHEN {self._comparison(names, 0)} THEN 1 ELSE 0 END)",
+            )
         )
 
     def _column(self, kind: str, names: Names) -> str:
@@ -494,7 +648,13 @@ class Asker:
         return self.rng.choice(fitting) if fitting else self._constant(kind)
 
     def _constant(self, kind: str) -> str:
-        values = [value for table in self.schema.tables for column in table.columns if column.type == kind for value in column.values]
+        values = [
+            value
+            for table in self.schema.tables
+            for column in table.columns
+            if column.type == kind
+            for value in column.values
+        ]
         if self.rng.random() < 0.1 or not values:
             return "NULL" if self.rng.random() < 0.3 else {"integer": "7", "text": "'zed'"}[kind]
         value = self.rng.choice(values)
@@ -505,12 +665,34 @@ class Asker:
     def _odd(self, value: object) -> Sequence[str]:
         """The same value, or nearly, written strangely."""
         if isinstance(value, int):
-            return (f"'{value}'", f"{value}.0", f"{value}e0", f"+{value}", f"- -{value}", f"{value} + 0", f"' {value}'", f"CAST({value} AS BIGINT)", f"0{value}", f"{value}.0000000000000000001")
+            return (
+                f"'{value}'",
+                f"{value}.0",
+                f"{value}e0",
+                f"+{value}",
+                f"- -{value}",
+                f"{value} + 0",
+                f"' {value}'",
+                f"CAST({value} AS BIGINT)",
+                f"0{value}",
+                f"{value}.0000000000000000001",
+            )
         text = str(value)
-        return (f"'{text[:1]}' || '{text[1:]}'", f"CAST('{text}' AS VARCHAR)", f"lower('{text.upper()}')", f"'{text} '", f"'{text.upper()}'", f"('{text}')", f"coalesce(NULL, '{text}')", f"trim(' {text} ')")
+        return (
+            f"'{text[:1]}' || '{text[1:]}'",
+            f"CAST('{text}' AS VARCHAR)",
+            f"lower('{text.upper()}')",
+            f"'{text} '",
+            f"'{text.upper()}'",
+            f"('{text}')",
+            f"coalesce(NULL, '{text}')",
+            f"trim(' {text} ')",
+        )
 
     def _type(self) -> str:
-        return self.rng.choice([column.type for table in self.schema.tables for column in table.columns])
+        return self.rng.choice(
+            [column.type for table in self.schema.tables for column in table.columns]
+        )
 
     def _sign(self) -> str:
         return self.rng.choice(("=", "=", "=", "<>", "<", "<=", ">", ">=", "!="))
@@ -519,7 +701,9 @@ class Asker:
         return self.rng.choices([kind for _, kind in kinds], [weight for weight, _ in kinds])[0]
 
 
-def guards_against(schema: Schema, secret_at: Sequence[tuple[str, str, object]]) -> dict[str, list[str]]:
+def guards_against(
+    schema: Schema, secret_at: Sequence[tuple[str, str, object]]
+) -> dict[str, list[str]]:
     """Conditions on `{}` that keep away from rows with a value in a column, in several ways.
 
     >>> patients = SCHEMAS["three"]
@@ -549,35 +733,185 @@ def literal(value: object) -> str:
     return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
 
 
-JOINS = ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", ",", "CROSS JOIN", "NATURAL JOIN", "USING", "SEMI JOIN", "ANTI JOIN")
+JOINS = (
+    "JOIN",
+    "JOIN",
+    "LEFT JOIN",
+    "RIGHT JOIN",
+    "FULL JOIN",
+    ",",
+    "CROSS JOIN",
+    "NATURAL JOIN",
+    "USING",
+    "SEMI JOIN",
+    "ANTI JOIN",
+)
 
 
 # Junk and attacks
 
 _STATEMENTS = (
-    "DROP TABLE patients", "DELETE FROM patients", "INSERT INTO patients SELECT * FROM patients", "UPDATE patients SET name = 'x'",
-    "CREATE TABLE stolen AS SELECT * FROM patients", "CREATE VIEW v AS SELECT * FROM patients", "ALTER TABLE patients ADD COLUMN x INT",
-    "COPY patients TO '/tmp/stolen.csv'", "COPY (SELECT * FROM patients) TO PROGRAM 'sh'", "ATTACH 'x.db' AS x", "DETACH x", "USE main",
-    "PRAGMA database_list", "SET threads = 1", "SET VARIABLE x = (SELECT count(*) FROM patients)", "CALL pragma_version()", "EXPLAIN SELECT * FROM patients", "EXPLAIN ANALYZE SELECT * FROM patients",
-    "DESCRIBE patients", "SUMMARIZE patients", "SHOW TABLES", "INSTALL httpfs", "LOAD httpfs", "VACUUM", "CHECKPOINT", "BEGIN", "COMMIT",
-    "PREPARE x AS SELECT * FROM patients", "EXECUTE x", "DEALLOCATE x", "TRUNCATE patients", "MERGE INTO patients USING patients p ON TRUE WHEN MATCHED THEN DELETE",
-    "EXPORT DATABASE '/tmp/x'", "GRANT ALL ON patients TO public", "CREATE FUNCTION f() AS 1", "CREATE MACRO f() AS 1", "DO $$ BEGIN END $$", "LISTEN x", "NOTIFY x", "LOCK TABLE patients", "DECLARE c CURSOR FOR SELECT 1", "FETCH ALL FROM c",
-    "WITH d AS (DELETE FROM patients RETURNING *) SELECT * FROM d", "WITH i AS (INSERT INTO patients SELECT * FROM patients RETURNING *) SELECT * FROM i",
-    "SELECT * INTO stolen FROM patients", "SELECT name INTO OUTFILE '/tmp/x' FROM patients", "SELECT * FROM patients FOR UPDATE",
-    "PIVOT patients ON name USING count(*)", "FROM duckdb_tables()", "FROM patients SELECT name; FROM patients",
+    "DROP TABLE patients",
+    "DELETE FROM patients",
+    "INSERT INTO patients SELECT * FROM patients",
+    "UPDATE patients SET name = 'x'",
+    "CREATE TABLE stolen AS SELECT * FROM patients",
+    "CREATE VIEW v AS SELECT * FROM patients",
+    "ALTER TABLE patients ADD COLUMN x INT",
+    "COPY patients TO '/tmp/stolen.csv'",
+    "COPY (SELECT * FROM patients) TO PROGRAM 'sh'",
+    "ATTACH 'x.db' AS x",
+    "DETACH x",
+    "USE main",
+    "PRAGMA database_list",
+    "SET threads = 1",
+    "SET VARIABLE x = (SELECT count(*) FROM patients)",
+    "CALL pragma_version()",
+    "EXPLAIN SELECT * FROM patients",
+    "EXPLAIN ANALYZE SELECT * FROM patients",
+    "DESCRIBE patients",
+    "SUMMARIZE patients",
+    "SHOW TABLES",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "VACUUM",
+    "CHECKPOINT",
+    "BEGIN",
+    "COMMIT",
+    "PREPARE x AS SELECT * FROM patients",
+    "EXECUTE x",
+    "DEALLOCATE x",
+    "TRUNCATE patients",
+    "MERGE INTO patients USING patients p ON TRUE WHEN MATCHED THEN DELETE",
+    "EXPORT DATABASE '/tmp/x'",
+    "GRANT ALL ON patients TO public",
+    "CREATE FUNCTION f() AS 1",
+    "CREATE MACRO f() AS 1",
+    "DO $$ BEGIN END $$",
+    "LISTEN x",
+    "NOTIFY x",
+    "LOCK TABLE patients",
+    "DECLARE c CURSOR FOR SELECT 1",
+    "FETCH ALL FROM c",
+    "WITH d AS (DELETE FROM patients RETURNING *) SELECT * FROM d",
+    "WITH i AS (INSERT INTO patients SELECT * FROM patients RETURNING *) SELECT * FROM i",
+    "SELECT * INTO stolen FROM patients",
+    "SELECT name INTO OUTFILE '/tmp/x' FROM patients",
+    "SELECT * FROM patients FOR UPDATE",
+    "PIVOT patients ON name USING count(*)",
+    "FROM duckdb_tables()",
+    "FROM patients SELECT name; FROM patients",
 )
 _CALLS = (
-    "pg_read_file('/etc/passwd')", "pg_sleep(10)", "pg_ls_dir('.')", "lo_import('/etc/passwd')", "dblink('host=evil', 'SELECT 1')", "nextval('s')", "setval('s', 1)",
-    "current_setting('data_directory')", "set_config('a', 'b', false)", "random()", "gen_random_uuid()", "now()", "current_timestamp", "clock_timestamp()", "txid_current()", "pg_backend_pid()",
-    "getenv('HOME')", "query_to_xml('SELECT * FROM patients', true, true, '')", "database_to_xml(true, true, '')", "table_to_xml('patients', true, true, '')", "getvariable('x')", "version()", "current_user", "pg_advisory_lock(1)", "pg_notify('a', 'b')", "has_table_privilege('patients', 'select')", "pg_relation_size('patients')", "pg_total_relation_size('patients')", "current_query()", "pg_stat_get_live_tuples('patients'::regclass)", "uuid()", "setseed(0.1)", "write_log('x')", "xpath('x', 'y')", "sys_context('a', 'b')", "load_file('/etc/passwd')", "xp_cmdshell('dir')", "in_search_path('a', 'b')", "txid_current_snapshot()", "stats(name)", "rowid", "ctid", "xmin", "tableoid",
+    "pg_read_file('/etc/passwd')",
+    "pg_sleep(10)",
+    "pg_ls_dir('.')",
+    "lo_import('/etc/passwd')",
+    "dblink('host=evil', 'SELECT 1')",
+    "nextval('s')",
+    "setval('s', 1)",
+    "current_setting('data_directory')",
+    "set_config('a', 'b', false)",
+    "random()",
+    "gen_random_uuid()",
+    "now()",
+    "current_timestamp",
+    "clock_timestamp()",
+    "txid_current()",
+    "pg_backend_pid()",
+    "getenv('HOME')",
+    "query_to_xml('SELECT * FROM patients', true, true, '')",
+    "database_to_xml(true, true, '')",
+    "table_to_xml('patients', true, true, '')",
+    "getvariable('x')",
+    "version()",
+    "current_user",
+    "pg_advisory_lock(1)",
+    "pg_notify('a', 'b')",
+    "has_table_privilege('patients', 'select')",
+    "pg_relation_size('patients')",
+    "pg_total_relation_size('patients')",
+    "current_query()",
+    "pg_stat_get_live_tuples('patients'::regclass)",
+    "uuid()",
+    "setseed(0.1)",
+    "write_log('x')",
+    "xpath('x', 'y')",
+    "sys_context('a', 'b')",
+    "load_file('/etc/passwd')",
+    "xp_cmdshell('dir')",
+    "in_search_path('a', 'b')",
+    "txid_current_snapshot()",
+    "stats(name)",
+    "rowid",
+    "ctid",
+    "xmin",
+    "tableoid",
 )
 _TABLES = (
-    "read_csv('/etc/passwd')", "read_text('/etc/passwd')", "'/etc/passwd'", "\"data.csv\"", "read_parquet('x')", "glob('*')", "duckdb_tables()", "duckdb_settings()", "duckdb_secrets()",
-    "information_schema.tables", "pg_catalog.pg_stats", "pg_class", "pg_stat_user_tables", "pg_statistic", "sqlite_master", "query('SELECT * FROM patients')", "query_table('patients')", "pragma_storage_info('patients')", "parquet_metadata('x')",
-    "generate_series(1, 1000000000)", "range(1000000000)", "patients TABLESAMPLE 10%", "patients USING SAMPLE 1", "sniff_csv('x')", "https://evil/x", "dblink('a', 'b') AS t(x int)", "test_all_types()", "checkpoint()", "json_execute_serialized_sql('x')", "other.patients", "memory.main.nobody", "nobody", "patients AT (VERSION => 1)", "arrow_scan(1, 2, 3)", "postgres_query('a', 'b')", "sqlite_scan('a', 'b')", "UNNEST(ARRAY(SELECT name FROM nobody))", "crosstab('select 1') AS c(a int)", "patients PIVOT (count(*) FOR name IN ('ann'))",
+    "read_csv('/etc/passwd')",
+    "read_text('/etc/passwd')",
+    "'/etc/passwd'",
+    '"data.csv"',
+    "read_parquet('x')",
+    "glob('*')",
+    "duckdb_tables()",
+    "duckdb_settings()",
+    "duckdb_secrets()",
+    "information_schema.tables",
+    "pg_catalog.pg_stats",
+    "pg_class",
+    "pg_stat_user_tables",
+    "pg_statistic",
+    "sqlite_master",
+    "query('SELECT * FROM patients')",
+    "query_table('patients')",
+    "pragma_storage_info('patients')",
+    "parquet_metadata('x')",
+    "generate_series(1, 1000000000)",
+    "range(1000000000)",
+    "patients TABLESAMPLE 10%",
+    "patients USING SAMPLE 1",
+    "sniff_csv('x')",
+    "https://evil/x",
+    "dblink('a', 'b') AS t(x int)",
+    "test_all_types()",
+    "checkpoint()",
+    "json_execute_serialized_sql('x')",
+    "other.patients",
+    "memory.main.nobody",
+    "nobody",
+    "patients AT (VERSION => 1)",
+    "arrow_scan(1, 2, 3)",
+    "postgres_query('a', 'b')",
+    "sqlite_scan('a', 'b')",
+    "UNNEST(ARRAY(SELECT name FROM nobody))",
+    "crosstab('select 1') AS c(a int)",
+    "patients PIVOT (count(*) FOR name IN ('ann'))",
 )
 _LOOKALIKES = (
-    ("a", "а"), ("e", "е"), ("o", "о"), ("p", "р"), ("c", "с"), ("i", "ı"), ("s", "ſ"), ("k", "K"), (" ", "\u00a0"), (" ", "\u200b"), ("'", "ʼ"), ("'", "’"), ("=", "＝"), (";", ";"), ("n", "ｎ"), ("a", "a\u0301"), (" ", "\u2028"), ("S", "\ufeffS"), (" ", "\x00"), ("-", "－"), ("e", "\u202ee"), (" ", "\u180e"),
+    ("a", "а"),
+    ("e", "е"),
+    ("o", "о"),
+    ("p", "р"),
+    ("c", "с"),
+    ("i", "ı"),
+    ("s", "ſ"),
+    ("k", "K"),
+    (" ", "\u00a0"),
+    (" ", "\u200b"),
+    ("'", "ʼ"),
+    ("'", "’"),
+    ("=", "＝"),
+    (";", ";"),
+    ("n", "ｎ"),
+    ("a", "a\u0301"),
+    (" ", "\u2028"),
+    ("S", "\ufeffS"),
+    (" ", "\x00"),
+    ("-", "－"),
+    ("e", "\u202ee"),
+    (" ", "\u180e"),
 )
 
 
@@ -598,7 +932,49 @@ def junk(rng: random.Random, query: str, other: str) -> Asked:
         lambda: Asked(_requoted(rng, query), False, "quoting"),
         lambda: Asked(_nested(rng, query), False, "nested"),
         lambda: Asked(_recased(rng, query), False, "case"),
-        lambda: Asked(rng.choice(("", ";", " ", "\n", "--", "/*", "'", '"', "$$", "\x00", "SELECT", "SELECT 1 1", "(", ")" * 50, "SELECT * FROM", "🙂", "SELECT '\ud800'", "E'\\'", "%s", "?", "$1", ":x", "{{x}}", "NULL", "1", "patients", "TABLE patients", "VALUES (1)", "SELECT FROM patients", "SELECT ALL name FROM patients", "(((SELECT 1)))", "SELECT 1 AS \"a\"\"b\"", "SELECT 1; ", ";SELECT 1", "SELECT 1;;")), False, "odd"),
+        lambda: Asked(
+            rng.choice(
+                (
+                    "",
+                    ";",
+                    " ",
+                    "\n",
+                    "--",
+                    "/*",
+                    "'",
+                    '"',
+                    "$$",
+                    "\x00",
+                    "SELECT",
+                    "SELECT 1 1",
+                    "(",
+                    ")" * 50,
+                    "SELECT * FROM",
+                    "🙂",
+                    "SELECT '\ud800'",
+                    "E'\\'",
+                    "%s",
+                    "?",
+                    "$1",
+                    ":x",
+                    "{{x}}",
+                    "NULL",
+                    "1",
+                    "patients",
+                    "TABLE patients",
+                    "VALUES (1)",
+                    "SELECT FROM patients",
+                    "SELECT ALL name FROM patients",
+                    "(((SELECT 1)))",
+                    'SELECT 1 AS "a""b"',
+                    "SELECT 1; ",
+                    ";SELECT 1",
+                    "SELECT 1;;",
+                )
+            ),
+            False,
+            "odd",
+        ),
         lambda: Asked(_wrapped(rng, query, other), False, "wrapped"),
     )
     return rng.choice(kinds)()
@@ -607,7 +983,21 @@ def junk(rng: random.Random, query: str, other: str) -> Asked:
 def _commented(rng: random.Random, query: str) -> str:
     words = query.split(" ")
     for _ in range(rng.randint(1, 3)):
-        comment = rng.choice(("/* ; DROP TABLE patients */", "/**/", "-- x\n", "/* /* nested */ */", "/*+ hint */", "/*!50000 OR 1=1 */", "#", "--\r", "/* -- */", "-- */\n", "//"))
+        comment = rng.choice(
+            (
+                "/* ; DROP TABLE patients */",
+                "/**/",
+                "-- x\n",
+                "/* /* nested */ */",
+                "/*+ hint */",
+                "/*!50000 OR 1=1 */",
+                "#",
+                "--\r",
+                "/* -- */",
+                "-- */\n",
+                "//",
+            )
+        )
         words.insert(rng.randrange(len(words) + 1), comment)
     return " ".join(words) + rng.choice(("", " --", " /*", ";", "; --", ";\n"))
 
@@ -635,7 +1025,40 @@ def _spliced(rng: random.Random, query: str, other: str) -> str:
 
 def _requoted(rng: random.Random, query: str) -> str:
     for _ in range(rng.randint(1, 2)):
-        old, new = rng.choice((("'", '"'), ("patients", '"patients"'), ("patients", '"PATIENTS"'), ("patients", "`patients`"), ("patients", "[patients]"), ("'cancer'", "$$cancer$$"), ("'cancer'", "$a$cancer$a$"), ("'cancer'", "E'can\\x63er'"), ("'cancer'", "U&'\\0063ancer'"), ("'cancer'", "'can' 'cer'"), ("'cancer'", "'can'\n'cer'"), ("'cancer'", "x'63'"), ("'cancer'", "N'cancer'"), ("name", '"name"'), ("name", '"Name"'), ("name", 'U&"n\\0061me"'), ("patients", "main.patients"), ("patients", "\"main\".patients"), ("'cancer'", "'cancer '"), ("'cancer'", "'CANCER'"), ("'", "''"), ("'flu'", "'flu\\'"), ("'flu'", "'flu'' OR 1=1'"), ("1", "1e0"), ("1", "0x1"), ("1", "1_0"), ("'cancer'", "'cancer' COLLATE NOCASE"), ("= ", "== "), ("=", "<=>"), ("<>", "^=")))
+        old, new = rng.choice(
+            (
+                ("'", '"'),
+                ("patients", '"patients"'),
+                ("patients", '"PATIENTS"'),
+                ("patients", "`patients`"),
+                ("patients", "[patients]"),
+                ("'cancer'", "$$cancer$$"),
+                ("'cancer'", "$a$cancer$a$"),
+                ("'cancer'", "E'can\\x63er'"),
+                ("'cancer'", "U&'\\0063ancer'"),
+                ("'cancer'", "'can' 'cer'"),
+                ("'cancer'", "'can'\n'cer'"),
+                ("'cancer'", "x'63'"),
+                ("'cancer'", "N'cancer'"),
+                ("name", '"name"'),
+                ("name", '"Name"'),
+                ("name", 'U&"n\\0061me"'),
+                ("patients", "main.patients"),
+                ("patients", '"main".patients'),
+                ("'cancer'", "'cancer '"),
+                ("'cancer'", "'CANCER'"),
+                ("'", "''"),
+                ("'flu'", "'flu\\'"),
+                ("'flu'", "'flu'' OR 1=1'"),
+                ("1", "1e0"),
+                ("1", "0x1"),
+                ("1", "1_0"),
+                ("'cancer'", "'cancer' COLLATE NOCASE"),
+                ("= ", "== "),
+                ("=", "<=>"),
+                ("<>", "^="),
+            )
+        )
         query = query.replace(old, new, rng.choice((1, -1)))
     return query
 
@@ -656,7 +1079,10 @@ def _nested(rng: random.Random, query: str) -> str:
 
 def _recased(rng: random.Random, query: str) -> str:
     parts = query.split("'")
-    return "'".join(part if at % 2 else "".join(rng.choice((c.upper(), c.lower())) for c in part) for at, part in enumerate(parts))
+    return "'".join(
+        part if at % 2 else "".join(rng.choice((c.upper(), c.lower())) for c in part)
+        for at, part in enumerate(parts)
+    )
 
 
 def _wrapped(rng: random.Random, query: str, other: str) -> str:

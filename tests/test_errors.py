@@ -40,7 +40,9 @@ def test_the_tree_in_the_docstring_is_the_tree() -> None:
     for number, (depth, name) in enumerate(drawn):
         parents = [other for other_depth, other in drawn[:number] if other_depth < depth]
         if parents:
-            assert issubclass(getattr(errors, name), getattr(errors, parents[-1])), f"{name} below {parents[-1]}"
+            assert issubclass(getattr(errors, name), getattr(errors, parents[-1])), (
+                f"{name} below {parents[-1]}"
+            )
 
 
 @pytest.mark.parametrize("kind", [InputError, PlanError, DataError, ParameterError])
@@ -57,14 +59,21 @@ def test_a_missing_extra_is_an_import_error_with_the_command_to_run() -> None:
 
 @pytest.mark.parametrize(
     ("mark", "text"),
-    [(Mark("a.yaml"), "a.yaml"), (Mark("a.yaml", 3), "a.yaml:3"), (Mark("a.yaml", 3, 7), "a.yaml:3:7"), (Mark("a.yaml", 3, None), "a.yaml:3")],
+    [
+        (Mark("a.yaml"), "a.yaml"),
+        (Mark("a.yaml", 3), "a.yaml:3"),
+        (Mark("a.yaml", 3, 7), "a.yaml:3:7"),
+        (Mark("a.yaml", 3, None), "a.yaml:3"),
+    ],
 )
 def test_a_place_prints_as_editors_know_it(mark: Mark, text: str) -> None:
     assert str(mark) == text
 
 
 def test_the_caret_stands_below_the_column() -> None:
-    error = PlanError("k=1 protects nobody.", hint="Use k >= 2.", mark=Mark("p.yaml", 2, 8, "    k: 1"))
+    error = PlanError(
+        "k=1 protects nobody.", hint="Use k >= 2.", mark=Mark("p.yaml", 2, 8, "    k: 1")
+    )
     first, line, caret = str(error).splitlines()
     assert first == "p.yaml:2:8: k=1 protects nobody. Use k >= 2."
     assert line[caret.index("^")] == "1"
@@ -84,12 +93,22 @@ def test_a_place_is_added_once() -> None:
 def test_the_json_of_an_error() -> None:
     whole = PlanError("m", hint="h", mark=Mark("p.yaml", 2, 8, "text")).to_json()
     assert whole == {"message": "m", "file": "p.yaml", "line": 2, "column": 8, "hint": "h"}
-    assert TacitError("m").to_json() == {"message": "m", "file": None, "line": None, "column": None, "hint": None}
+    assert TacitError("m").to_json() == {
+        "message": "m",
+        "file": None,
+        "line": None,
+        "column": None,
+        "hint": None,
+    }
 
 
 def test_a_parameter_error_says_which_parameter() -> None:
     error = ParameterError("k=1 protects nobody.", parameter="k", hint="Use k >= 2.")
-    assert (error.parameter, error.hint, str(error)) == ("k", "Use k >= 2.", "k=1 protects nobody. Use k >= 2.")
+    assert (error.parameter, error.hint, str(error)) == (
+        "k",
+        "Use k >= 2.",
+        "k=1 protects nobody. Use k >= 2.",
+    )
 
 
 def test_several_problems_are_told_in_one_go() -> None:
@@ -119,7 +138,11 @@ def test_one_error_is_a_list_of_itself() -> None:
 @pytest.mark.parametrize(
     ("word", "known", "hint"),
     [
-        ("quasi-identifier", ["quasi-identifiers", "sensitive"], "Did you mean 'quasi-identifiers'?"),
+        (
+            "quasi-identifier",
+            ["quasi-identifiers", "sensitive"],
+            "Did you mean 'quasi-identifiers'?",
+        ),
         ("Zip", ["zip", "age"], "Did you mean 'zip'?"),
         ("zzz", ["b", "a"], "Known: a, b."),
         ("zzz", [], ""),

@@ -24,7 +24,9 @@ releases-from: [views/*.sql]
 releases:
   names: {query: "SELECT DISTINCT name FROM patients"}
 """
-STAFFING = "-- how many stays began each day\nSELECT day, count(*) AS stays\nFROM stays\nGROUP BY day\n"
+STAFFING = (
+    "-- how many stays began each day\nSELECT day, count(*) AS stays\nFROM stays\nGROUP BY day\n"
+)
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,7 +53,10 @@ def test_a_secret_is_printed_with_its_subgoals_and_class(run: Run) -> None:
     assert status == 0
     assert text.startswith("cancer: SQL, read exactly.\ncolumns: name\n")
     assert "cancer, a set: acyclic, " in text
-    assert "    patients(pid, name)\n    stays(pid, 'cancer', ward, day)\n    may be NULL: ward\n" in text
+    assert (
+        "    patients(pid, name)\n    stays(pid, 'cancer', ward, day)\n    may be NULL: ward\n"
+        in text
+    )
 
 
 def test_datalog_keeps_its_names_and_comparisons(run: Run) -> None:
@@ -82,8 +87,13 @@ def test_the_same_as_json(run: Run) -> None:
     assert found["exact"] is None
     assert found["supports"][0]["parts"][0]["subgoals"] == ["stays(pid, diagnosis, ward, day)"]
     assert found["approximations"][0] | {"text": "", "direction": ""} == {
-        "code": "aggregate", "fragment": "COUNT(*)", "text": "", "line": 2, "column": 13, "direction": "",
-    }  # fmt: skip
+        "code": "aggregate",
+        "fragment": "COUNT(*)",
+        "text": "",
+        "line": 2,
+        "column": 13,
+        "direction": "",
+    }
 
 
 @pytest.mark.parametrize(
@@ -91,7 +101,10 @@ def test_the_same_as_json(run: Run) -> None:
     [
         ("staffin", "the plan has no secret and no view 'staffin'. Did you mean 'staffing'?"),
         ("patients", "the plan has no secret and no view 'patients'."),
-        ("SELECT wrd FROM stays", "query:1:8: there is no column 'wrd'. Did you mean 'ward'?\n    SELECT wrd FROM stays\n           ^\n"),
+        (
+            "SELECT wrd FROM stays",
+            "query:1:8: there is no column 'wrd'. Did you mean 'ward'?\n    SELECT wrd FROM stays\n           ^\n",
+        ),
         ("SELECT ward FROM stay", "there is no table"),
         ("SELECT pid FROM patients, stays", "pid"),
         ("SELECT pid FROM patients WHERE pid = 'x'", "pid = 'x' compares a number with 'x'."),
@@ -102,7 +115,9 @@ def test_the_same_as_json(run: Run) -> None:
         ("S(x) :- patients(x)", "patients has 2 columns, and 1 stand here."),
     ],
 )
-def test_what_is_wrong_with_a_query_is_said_without_a_traceback(run: Run, query: str, told: str) -> None:
+def test_what_is_wrong_with_a_query_is_said_without_a_traceback(
+    run: Run, query: str, told: str
+) -> None:
     status, text, said = run(query)
     assert (status, text) == (2, "")
     assert said.startswith("error: ") and told in said and "Traceback" not in said

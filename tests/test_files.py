@@ -13,12 +13,18 @@ from tacit.files import csv_shape
 
 TEXT = "name,age,condition\nZoë,23,Flu\n"
 TOLD = {
-    "utf-16": "UTF-16", "utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE", "utf-32": "UTF-32", "latin-1": "LATIN1",
-}  # fmt: skip
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16LE",
+    "utf-16-be": "UTF-16BE",
+    "utf-32": "UTF-32",
+    "latin-1": "LATIN1",
+}
 
 
 @pytest.mark.parametrize("encoding", TOLD)
-def test_the_advice_for_a_file_in_another_encoding_makes_it_readable(tmp_path: Path, encoding: str) -> None:
+def test_the_advice_for_a_file_in_another_encoding_makes_it_readable(
+    tmp_path: Path, encoding: str
+) -> None:
     path = tmp_path / "my table.csv"
     path.write_bytes(TEXT.encode(encoding))
     with pytest.raises(DataError, match=r"my table\.csv is .*UTF-8") as raised:
@@ -33,5 +39,8 @@ def test_the_advice_for_a_file_in_another_encoding_makes_it_readable(tmp_path: P
 def test_the_mark_of_utf_16_is_named_for_either_order_of_bytes(tmp_path: Path) -> None:
     path = tmp_path / "u.csv"
     path.write_bytes(b"\xfe\xff" + TEXT.encode("utf-16-be"))
-    with pytest.raises(DataError, match=r"u\.csv is UTF-16, and not UTF-8\. Convert it first, for example: iconv -f UTF-16 -t UTF-8"):
+    with pytest.raises(
+        DataError,
+        match=r"u\.csv is UTF-16, and not UTF-8\. Convert it first, for example: iconv -f UTF-16 -t UTF-8",
+    ):
         csv_shape(path)

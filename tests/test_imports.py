@@ -29,14 +29,52 @@ TIERS: tuple[frozenset[str], ...] = (
     frozenset({"repairs", "utility", "ledger"}),
     frozenset(
         {
-            "plan", "attacks", "anonymization", "restoration", "source", "readings", "declared_distances", "explained_worlds", "overlap_asking", "view_asking", "synthesis_asking", "synthesizing", "assess", "given", "api", "starter", "demo", "report", "server", "web", "holdings", "client", "cli",
-            "__init__", "__main__",
+            "plan",
+            "attacks",
+            "anonymization",
+            "restoration",
+            "source",
+            "readings",
+            "declared_distances",
+            "explained_worlds",
+            "overlap_asking",
+            "view_asking",
+            "synthesis_asking",
+            "synthesizing",
+            "assess",
+            "given",
+            "api",
+            "starter",
+            "demo",
+            "report",
+            "server",
+            "web",
+            "holdings",
+            "client",
+            "cli",
+            "__init__",
+            "__main__",
         }
     ),
-)  # fmt: skip
+)
 TIER = {name: number for number, names in enumerate(TIERS) for name in names}
 
-HEAVY = ("numpy", "duckdb", "sqlglot", "pydantic", "rich", "jinja2", "yaml", "psycopg", "pyspark", "pandas", "ortools", "nicegui", "scipy", "flint")
+HEAVY = (
+    "numpy",
+    "duckdb",
+    "sqlglot",
+    "pydantic",
+    "rich",
+    "jinja2",
+    "yaml",
+    "psycopg",
+    "pyspark",
+    "pandas",
+    "ortools",
+    "nicegui",
+    "scipy",
+    "flint",
+)
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -74,7 +112,11 @@ def test_every_part_has_a_place() -> None:
 
 def test_the_map_for_contributors_has_every_part() -> None:
     told = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    parts = {path.name if path.is_file() else f"{path.name}/" for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    parts = {
+        path.name if path.is_file() else f"{path.name}/"
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
     missing = {part for part in parts - {"__main__.py"} if part not in told}
     assert not missing, f"say in CONTRIBUTING.md what {sorted(missing)} are for"
 
@@ -91,7 +133,9 @@ def test_imports_point_one_way(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in MODULES if part_of(path) in ("model", "errors", "jobs")], ids=lambda path: path.name
+    "path",
+    [path for path in MODULES if part_of(path) in ("model", "errors", "jobs")],
+    ids=lambda path: path.name,
 )
 def test_the_model_knows_the_standard_library_only(path: Path) -> None:
     allowed = ("tacit.model", "tacit.errors")
@@ -117,7 +161,10 @@ def loaded_by(code: str) -> set[str]:
     )
     path = [str(ROOT / "src")]
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{script}"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{script}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
@@ -125,9 +172,10 @@ def loaded_by(code: str) -> set[str]:
 
 def test_import_tacit_loads_the_standard_library_only() -> None:
     foreign = {
-        name for name in loaded_by("import tacit")
+        name
+        for name in loaded_by("import tacit")
         if name.split(".")[0] not in sys.stdlib_module_names and name.split(".")[0] != "tacit"
-    }  # fmt: skip
+    }
     assert not foreign
 
 
@@ -138,7 +186,16 @@ def test_import_tacit_loads_no_other_module_of_its_own() -> None:
 HELP = "import sys\nsys.argv = ['tacit', '--help']\nfrom tacit.cli import main\nmain()"
 
 
-@pytest.mark.parametrize("code", ["import tacit", HELP, HELP.replace("'--help'", "'check', '--help'"), HELP.replace("--help", "--version")], ids=["import", "help", "check-help", "version"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tacit",
+        HELP,
+        HELP.replace("'--help'", "'check', '--help'"),
+        HELP.replace("--help", "--version"),
+    ],
+    ids=["import", "help", "check-help", "version"],
+)
 def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
     if "--version" in code and "tacit" not in installed():
         pytest.skip("tacit is not installed, it runs from its folder")

@@ -48,8 +48,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def draft(release: str, *to: str, kind: Any = "release", status: str = "holds", **more: Any) -> Draft:
-    return Draft(kind, release, "view", ("patients",), to, "weber", ZERO, ZERO, ZERO, (Judged("gamma-privacy", "men", status, "exact"),), **more)
+def draft(
+    release: str, *to: str, kind: Any = "release", status: str = "holds", **more: Any
+) -> Draft:
+    return Draft(
+        kind,
+        release,
+        "view",
+        ("patients",),
+        to,
+        "weber",
+        ZERO,
+        ZERO,
+        ZERO,
+        (Judged("gamma-privacy", "men", status, "exact"),),
+        **more,
+    )
 
 
 def recorded(folder: Path, *drafts: Draft) -> list[Entry]:
@@ -64,7 +78,9 @@ def flat(text: str) -> str:
 def change(folder: Path, statement: str) -> None:
     """What somebody does who can write to the file: drop what guards it, then change it."""
     with sqlite3.connect(folder / "tacit-ledger.sqlite") as database:
-        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        for (name,) in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
             database.execute(f'DROP TRIGGER "{name}"')
         database.execute(statement)
 
@@ -73,14 +89,32 @@ def change(folder: Path, statement: str) -> None:
 
 
 def test_a_list_says_what_went_to_whom_and_when(tacit: Any, folder: Path) -> None:
-    entries = recorded(folder, draft("male", "insurer"), draft("wards"), draft("male", "insurer", kind="withdrawal"))
+    entries = recorded(
+        folder,
+        draft("male", "insurer"),
+        draft("wards"),
+        draft("male", "insurer", kind="withdrawal"),
+    )
     ran = tacit("ledger", "list")
     lines = ran.out.splitlines()
-    assert ran.status == 0 and lines[0].split() == ["no.", "when", "(UTC)", "release", "kind", "to", "by", "checks"]
+    assert ran.status == 0 and lines[0].split() == [
+        "no.",
+        "when",
+        "(UTC)",
+        "release",
+        "kind",
+        "to",
+        "by",
+        "checks",
+    ]
     day = entries[0].at.strftime("%Y-%m-%d")
-    assert flat(lines[1]).startswith(f"1 {day}") and flat(lines[1]).endswith("male view insurer weber holds")
+    assert flat(lines[1]).startswith(f"1 {day}") and flat(lines[1]).endswith(
+        "male view insurer weber holds"
+    )
     assert flat(lines[2]).endswith("wards view everybody weber holds") and "withdrawn" in lines[3]
-    assert "tacit ledger show 3 --plan tacit.yaml" in ran.out and "tacit ledger verify" in flat(ran.out)
+    assert "tacit ledger show 3 --plan tacit.yaml" in ran.out and "tacit ledger verify" in flat(
+        ran.out
+    )
 
 
 def test_a_list_may_be_about_one_client_or_one_release(tacit: Any, folder: Path) -> None:
@@ -99,11 +133,15 @@ def test_a_list_may_be_about_one_client_or_one_release(tacit: Any, folder: Path)
 def test_a_long_list_is_cut_at_its_beginning_and_says_so(tacit: Any, folder: Path) -> None:
     recorded(folder, *[draft(f"r{number}") for number in range(60)])
     printed = tacit("ledger", "list", "--json").json
-    assert [one["number"] for one in printed["entries"]] == list(range(11, 61)) and printed["earlier"] is True
+    assert [one["number"] for one in printed["entries"]] == list(range(11, 61)) and printed[
+        "earlier"
+    ] is True
     assert "earlier entries are left out; --last 100 shows more" in tacit("ledger", "list").out
     printed = tacit("ledger", "list", "--json", "--last", "60").json
     assert len(printed["entries"]) == 60 and printed["earlier"] is False
-    assert [one["number"] for one in tacit("ledger", "list", "--json", "--last", "1").json["entries"]] == [60]
+    assert [
+        one["number"] for one in tacit("ledger", "list", "--json", "--last", "1").json["entries"]
+    ] == [60]
 
 
 def test_a_breach_stands_out_in_the_list(tacit: Any, folder: Path) -> None:
@@ -114,20 +152,28 @@ def test_a_breach_stands_out_in_the_list(tacit: Any, folder: Path) -> None:
 def test_an_empty_list_names_the_next_step(tacit: Any, folder: Path) -> None:
     recorded(folder)
     ran = tacit("ledger", "list")
-    assert ran.status == 0 and "The ledger has no entry." in ran.out and "tacit ledger record RELEASE" in ran.out
+    assert (
+        ran.status == 0
+        and "The ledger has no entry." in ran.out
+        and "tacit ledger record RELEASE" in ran.out
+    )
     ran = tacit("ledger", "list", "--release", "male", "--to", "insurer")
     assert "no entry of release male for insurer" in ran.out
 
 
 @pytest.mark.parametrize("command", [["list"], ["show", "1"], ["verify"], ["withdraw", "male"]])
-def test_a_ledger_that_is_not_there_is_not_an_empty_one(tacit: Any, folder: Path, command: list[str]) -> None:
+def test_a_ledger_that_is_not_there_is_not_an_empty_one(
+    tacit: Any, folder: Path, command: list[str]
+) -> None:
     ran = tacit("ledger", *command)
     assert ran.status == 2 and "ledger" in ran.err and ran.out == ""
     assert [path.name for path in folder.iterdir()] == ["tacit.yaml"]
 
 
 @pytest.mark.parametrize("words", [("list",), ("show", "1"), ("verify",)])
-def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(tacit: Any, folder: Path, words: tuple[str, ...]) -> None:
+def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(
+    tacit: Any, folder: Path, words: tuple[str, ...]
+) -> None:
     recorded(folder, draft("male", "insurer"))
     ledger = folder / "tacit-ledger.sqlite"
     for lose in (ledger.unlink, ledger.touch):
@@ -140,10 +186,22 @@ def test_a_ledger_that_is_gone_while_its_key_is_there_is_not_an_empty_one(tacit:
 
 
 def test_an_entry_is_shown_with_its_verdicts_and_hashes(tacit: Any, folder: Path) -> None:
-    (entry,) = recorded(folder, draft("male", "insurer", "clinic", note="contract 17", spent={"epsilon": "23/5"}))
+    (entry,) = recorded(
+        folder, draft("male", "insurer", "clinic", note="contract 17", spent={"epsilon": "23/5"})
+    )
     ran = tacit("ledger", "show", "1")
     assert ran.status == 0
-    for said in ("given to clinic and insurer", "contract 17", "epsilon 23/5", "gamma-privacy (men)", "holds", entry.hash, entry.before, "by weber", "entry 1"):
+    for said in (
+        "given to clinic and insurer",
+        "contract 17",
+        "epsilon 23/5",
+        "gamma-privacy (men)",
+        "holds",
+        entry.hash,
+        entry.before,
+        "by weber",
+        "entry 1",
+    ):
         assert said in flat(ran.out), said
     assert tacit("ledger", "show", "1", "--json").json == entry.to_json()
 
@@ -158,10 +216,20 @@ def test_names_and_notes_are_printed_as_they_are(tacit: Any, folder: Path) -> No
 
 def test_a_withdrawal_says_that_nobody_forgets(tacit: Any, folder: Path) -> None:
     recorded(folder, draft("male", "insurer"), draft("male", "insurer", kind="withdrawal"))
-    assert "withdrawn from insurer; whoever had it still knows it" in flat(tacit("ledger", "show", "2").out)
+    assert "withdrawn from insurer; whoever had it still knows it" in flat(
+        tacit("ledger", "show", "2").out
+    )
 
 
-@pytest.mark.parametrize(("number", "said"), [("7", "there is no entry 7"), ("0", "0 is not in the range"), ("x", "'x'"), ("9" * 30, "there is no entry")])
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("7", "there is no entry 7"),
+        ("0", "0 is not in the range"),
+        ("x", "'x'"),
+        ("9" * 30, "there is no entry"),
+    ],
+)
 def test_an_entry_that_is_not_there(tacit: Any, folder: Path, number: str, said: str) -> None:
     recorded(folder, draft("male"))
     ran = tacit("ledger", "show", number)
@@ -174,10 +242,19 @@ def test_an_entry_that_is_not_there(tacit: Any, folder: Path, number: str, said:
 def test_a_ledger_that_nobody_changed(tacit: Any, folder: Path) -> None:
     entries = recorded(folder, draft("male"), draft("wards"))
     ran = tacit("ledger", "verify")
-    assert ran.status == 0 and "2 entries checked" in ran.out and "nothing was changed" in ran.out and entries[-1].hash in ran.out
+    assert (
+        ran.status == 0
+        and "2 entries checked" in ran.out
+        and "nothing was changed" in ran.out
+        and entries[-1].hash in ran.out
+    )
     assert "older copy" in ran.out and "--expect HASH" in ran.out
     printed = tacit("ledger", "verify", "--json").json
-    assert printed["intact"] is True and printed["head"] == entries[-1].hash and printed["faults"] == []
+    assert (
+        printed["intact"] is True
+        and printed["head"] == entries[-1].hash
+        and printed["faults"] == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -195,7 +272,9 @@ def test_a_change_is_found(tacit: Any, folder: Path, statement: str) -> None:
     recorded(folder, draft("male"), draft("wards"), draft("late", "clinic"))
     change(folder, statement)
     ran = tacit("ledger", "verify")
-    assert ran.status == 1 and "CHANGED" in ran.out and "- " in ran.out and "Traceback" not in ran.err
+    assert (
+        ran.status == 1 and "CHANGED" in ran.out and "- " in ran.out and "Traceback" not in ran.err
+    )
     printed = tacit("ledger", "verify", "--json")
     assert printed.status == 1 and printed.json["intact"] is False and printed.json["faults"]
 
@@ -208,7 +287,9 @@ def test_an_older_copy_is_found_by_a_hash_that_was_noted(tacit: Any, folder: Pat
     (third,) = recorded(folder, draft("late"))
     assert not (folder / "tacit-ledger.sqlite-wal").exists()
     (folder / "tacit-ledger.sqlite").write_bytes(old)
-    assert tacit("ledger", "verify").status == 0  # as the documentation says: it cannot be seen without
+    assert (
+        tacit("ledger", "verify").status == 0
+    )  # as the documentation says: it cannot be seen without
     ran = tacit("ledger", "verify", "--expect", third.hash)
     assert ran.status == 1 and "older copy" in ran.out
     assert tacit("ledger", "verify", "--expect", second.hash).status == 0
@@ -219,7 +300,9 @@ def test_many_faults_are_not_all_printed(tacit: Any, folder: Path) -> None:
     change(folder, "UPDATE tacit_entries SET body = replace(body, 'weber', 'mayer')")
     ran = tacit("ledger", "verify")
     assert ran.status == 1 and "and 17 more, see --json" in ran.out
-    assert [one["code"] for one in tacit("ledger", "verify", "--json").json["faults"]] == ["changed"] * 30 + ["schema"] * 7  # its triggers
+    assert [one["code"] for one in tacit("ledger", "verify", "--json").json["faults"]] == [
+        "changed"
+    ] * 30 + ["schema"] * 7  # its triggers
 
 
 def test_a_wrong_hash_or_a_wrong_key_is_wrong_input(tacit: Any, folder: Path) -> None:
@@ -232,38 +315,80 @@ def test_a_wrong_hash_or_a_wrong_key_is_wrong_input(tacit: Any, folder: Path) ->
         assert ran.status == 2 and "key" in ran.err and "11111111" not in ran.err
     (folder / "tacit-ledger.key").unlink()
     ran = tacit("ledger", "verify", "--json")
-    assert ran.status == 2 and "there is no key" in ran.json["error"]["message"] and "TACIT_KEY_FILE" in ran.json["error"]["hint"]
+    assert (
+        ran.status == 2
+        and "there is no key" in ran.json["error"]["message"]
+        and "TACIT_KEY_FILE" in ran.json["error"]["hint"]
+    )
 
 
 # -- record ----------------------------------------------------------------------------------------------
 
 
 def test_what_holds_is_recorded_and_then_written(tacit: Any, folder: Path) -> None:
-    ran = tacit("ledger", "record", "wards", "-o", "wards.csv", "--by", "M. Weber", "--note", "for the board")
-    assert ran.status == 0 and "entry 1" in ran.out and "give wards.csv to everybody" in flat(ran.out) and "tacit ledger show 1" in ran.out
+    ran = tacit(
+        "ledger",
+        "record",
+        "wards",
+        "-o",
+        "wards.csv",
+        "--by",
+        "M. Weber",
+        "--note",
+        "for the board",
+    )
+    assert (
+        ran.status == 0
+        and "entry 1" in ran.out
+        and "give wards.csv to everybody" in flat(ran.out)
+        and "tacit ledger show 1" in ran.out
+    )
     with (folder / "wards.csv").open(newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["name", "ward"] and len(rows) == 3
     entry = tacit("ledger", "show", "1", "--json").json
-    assert entry["release"] == "wards" and entry["to"] == [] and entry["by"] == "M. Weber" and entry["note"] == "for the board"
+    assert (
+        entry["release"] == "wards"
+        and entry["to"] == []
+        and entry["by"] == "M. Weber"
+        and entry["note"] == "for the board"
+    )
     assert [one["status"] for one in entry["verdicts"]] == ["holds"] and len(entry["answer"]) == 64
 
 
 def test_the_plan_says_who_gets_it_unless_you_do(tacit: Any, folder: Path) -> None:
     assert tacit("ledger", "record", "male", "--json").json["to"] == ["insurer"]
-    assert sorted(tacit("ledger", "record", "male", "--to", "clinic", "--to", "archive", "--json").json["to"]) == ["archive", "clinic"]
+    assert sorted(
+        tacit("ledger", "record", "male", "--to", "clinic", "--to", "archive", "--json").json["to"]
+    ) == ["archive", "clinic"]
     assert tacit("ledger", "record", "male", "--public", "--json").json["to"] == []
     ran = tacit("ledger", "record", "male", "--public", "--to", "clinic")
     assert ran.status == 2 and "exclude each other" in ran.err
-    assert [one["to"] for one in tacit("ledger", "list", "--json").json["entries"]] == [["insurer"], ["archive", "clinic"], []]
+    assert [one["to"] for one in tacit("ledger", "list", "--json").json["entries"]] == [
+        ["insurer"],
+        ["archive", "clinic"],
+        [],
+    ]
 
 
 def test_a_breach_is_refused_and_nothing_is_written(tacit: Any, folder: Path) -> None:
     assert tacit("ledger", "record", "male", "--public").status == 0
-    ran = tacit("ledger", "record", "age26to28", "-o", "late.csv")  # together with male: Donald has SARS in 36 of 45 tables
-    assert ran.status == 1 and "REFUSED" in ran.out and "not recorded" in ran.out and "BREACHED" in ran.out
-    assert "tacit check tacit.yaml --only age26to28" in flat(ran.out) and "tacit ledger record age26to28 --to clinic --out-already" in flat(ran.out)
-    assert not (folder / "late.csv").exists() and len(tacit("ledger", "list", "--json").json["entries"]) == 1
+    ran = tacit(
+        "ledger", "record", "age26to28", "-o", "late.csv"
+    )  # together with male: Donald has SARS in 36 of 45 tables
+    assert (
+        ran.status == 1
+        and "REFUSED" in ran.out
+        and "not recorded" in ran.out
+        and "BREACHED" in ran.out
+    )
+    assert "tacit check tacit.yaml --only age26to28" in flat(
+        ran.out
+    ) and "tacit ledger record age26to28 --to clinic --out-already" in flat(ran.out)
+    assert (
+        not (folder / "late.csv").exists()
+        and len(tacit("ledger", "list", "--json").json["entries"]) == 1
+    )
 
 
 def test_who_does_not_hold_the_other_view_may_get_this_one(tacit: Any, folder: Path) -> None:
@@ -275,7 +400,11 @@ def test_who_does_not_hold_the_other_view_may_get_this_one(tacit: Any, folder: P
 def test_what_is_out_already_is_recorded_with_its_breach(tacit: Any, folder: Path) -> None:
     tacit("ledger", "record", "male", "--public")
     ran = tacit("ledger", "record", "age26to28", "--out-already", "--json")
-    assert ran.status == 0 and ran.json["recorded"] is True and ran.json["verdicts"][0]["status"] == "breached"
+    assert (
+        ran.status == 0
+        and ran.json["recorded"] is True
+        and ran.json["verdicts"][0]["status"] == "breached"
+    )
     assert ran.json["entries"][0]["verdicts"][0]["status"] == "breached"
     assert "BREACHED" in tacit("ledger", "list").out
 
@@ -283,8 +412,22 @@ def test_what_is_out_already_is_recorded_with_its_breach(tacit: Any, folder: Pat
 def test_the_json_of_a_refusal(tacit: Any, folder: Path) -> None:
     tacit("ledger", "record", "male", "--public")
     ran = tacit("ledger", "record", "age26to28", "--json")
-    assert ran.status == 1 and ran.json["recorded"] is False and ran.json["entries"] == [] and ran.json["verdicts"][0]["status"] == "breached"
-    assert set(ran.json) == {"releases", "to", "recorded", "entries", "output", "because", "verdicts", "seconds"}
+    assert (
+        ran.status == 1
+        and ran.json["recorded"] is False
+        and ran.json["entries"] == []
+        and ran.json["verdicts"][0]["status"] == "breached"
+    )
+    assert set(ran.json) == {
+        "releases",
+        "to",
+        "recorded",
+        "entries",
+        "output",
+        "because",
+        "verdicts",
+        "seconds",
+    }
 
 
 def test_what_is_undecided_is_refused_with_3(tacit: Any, folder: Path) -> None:
@@ -321,11 +464,15 @@ def test_the_ledger_has_no_personal_values(tacit: Any, folder: Path) -> None:
         (("male", "-o", "no/such/folder.csv"), "no"),
     ],
 )
-def test_a_wrong_record_is_refused_in_words(tacit: Any, folder: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_wrong_record_is_refused_in_words(
+    tacit: Any, folder: Path, words: tuple[str, ...], said: str
+) -> None:
     ran = tacit("ledger", "record", *words)
     assert ran.status == 2 and said in ran.err and "Traceback" not in ran.err
     assert (folder / "tacit.yaml").read_text("utf-8") == PLAN
-    with_entries = (folder / "tacit-ledger.sqlite").exists() and tacit("ledger", "list", "--json").json["entries"]
+    with_entries = (folder / "tacit-ledger.sqlite").exists() and tacit(
+        "ledger", "list", "--json"
+    ).json["entries"]
     assert not with_entries
 
 
@@ -344,7 +491,9 @@ def test_a_release_is_withdrawn_from_some(tacit: Any, folder: Path) -> None:
     tacit("ledger", "record", "male", "--to", "clinic", "--to", "insurer")
     ran = tacit("ledger", "withdraw", "male", "--to", "clinic", "--by", "weber", "--json")
     assert ran.status == 0 and [one["to"] for one in ran.json["entries"]] == [["clinic"]]
-    assert ran.json["entries"][0]["kind"] == "withdrawal" and ran.json["entries"][0]["by"] == "weber"
+    assert (
+        ran.json["entries"][0]["kind"] == "withdrawal" and ran.json["entries"][0]["by"] == "weber"
+    )
 
 
 def test_what_never_went_out_cannot_be_withdrawn(tacit: Any, folder: Path) -> None:
@@ -356,24 +505,37 @@ def test_what_never_went_out_cannot_be_withdrawn(tacit: Any, folder: Path) -> No
 
 
 def test_help_says_how_it_ends(tacit: Any) -> None:
-    assert "1 refused" in flat(tacit("ledger", "record", "--help").out) and "1 something was" in flat(tacit("ledger", "verify", "--help").out)
+    assert "1 refused" in flat(
+        tacit("ledger", "record", "--help").out
+    ) and "1 something was" in flat(tacit("ledger", "verify", "--help").out)
     ran = tacit("ledger")
     assert ran.status == 2 and ran.err.startswith("Usage: tacit ledger")
 
 
 def test_json_is_one_object_and_nothing_else(tacit: Any, folder: Path) -> None:
-    for words in (("record", "wards"), ("list",), ("show", "1"), ("verify",), ("withdraw", "wards")):
+    for words in (
+        ("record", "wards"),
+        ("list",),
+        ("show", "1"),
+        ("verify",),
+        ("withdraw", "wards"),
+    ):
         ran = tacit("ledger", *words, "--json")
         assert ran.status == 0 and ran.err == "" and isinstance(json.loads(ran.out), dict)
 
 
 @pytest.mark.slow
 def test_a_ledger_in_postgresql(tacit: Any, folder: Path, ledger_url: str) -> None:
-    (folder / "tacit.yaml").write_text(PLAN.replace("version: 1\n", f"version: 1\nledger: {json.dumps(ledger_url)}\n"), "utf-8")
+    (folder / "tacit.yaml").write_text(
+        PLAN.replace("version: 1\n", f"version: 1\nledger: {json.dumps(ledger_url)}\n"), "utf-8"
+    )
     assert tacit("ledger", "record", "male", "--public").status == 0
     assert tacit("ledger", "record", "age26to28").status == 1
     assert tacit("ledger", "withdraw", "male").status == 0
-    assert [one["kind"] for one in tacit("ledger", "list", "--json").json["entries"]] == ["release", "withdrawal"]
+    assert [one["kind"] for one in tacit("ledger", "list", "--json").json["entries"]] == [
+        "release",
+        "withdrawal",
+    ]
     assert tacit("ledger", "verify").status == 0
     assert not (folder / "tacit-ledger.sqlite").exists()
 
@@ -382,9 +544,17 @@ def test_a_ledger_is_begun_where_only_its_key_is(tacit: Any, folder: Path) -> No
     assert tacit("ledger", "record", "male").status == 0
     for file in folder.glob("tacit-ledger.sqlite*"):
         file.unlink()
-    for command in (("check",), ("ledger", "record", "male"), ("ledger", "record", "male", "--out-already")):
+    for command in (
+        ("check",),
+        ("ledger", "record", "male"),
+        ("ledger", "record", "male", "--out-already"),
+    ):
         ran = tacit(*command)
-        assert ran.status == 2 and "what is out is not known" in ran.err and "tacit ledger begin --plan tacit.yaml" in flat(ran.err)
+        assert (
+            ran.status == 2
+            and "what is out is not known" in ran.err
+            and "tacit ledger begin --plan tacit.yaml" in flat(ran.err)
+        )
     assert not (folder / "tacit-ledger.sqlite").exists()
     ran = tacit("ledger", "begin")
     assert ran.status == 0 and "an empty ledger" in ran.out and "keep a copy" in ran.out
@@ -402,7 +572,9 @@ def other_plan(folder: Path) -> str:
 
 def test_a_plan_that_is_wrong_elsewhere_keeps_nobody_from_looking(tacit: Any, folder: Path) -> None:
     recorded(folder, draft("male"))
-    (folder / "tacit.yaml").write_text(PLAN.replace("gamma: 0.5", "gamma: 7").replace("sex = 'M'", "sax ="), "utf-8")
+    (folder / "tacit.yaml").write_text(
+        PLAN.replace("gamma: 0.5", "gamma: 7").replace("sex = 'M'", "sax ="), "utf-8"
+    )
     assert tacit("check").status == 2
     for command in (("list",), ("show", "1"), ("verify",)):
         assert tacit("ledger", *command).status == 0
@@ -423,7 +595,9 @@ def test_the_version_of_the_users_is_told_and_expected(tacit: Any, folder: Path)
     with open_ledger("tacit-ledger.sqlite", folder, create=True) as ledger:
         Users(ledger).add("nora", ["nurses"])
     ran = tacit("ledger", "verify")
-    assert "version 1 of their list" in ran.out and "--expect HASH --expect-users 1" in flat(ran.out)
+    assert "version 1 of their list" in ran.out and "--expect HASH --expect-users 1" in flat(
+        ran.out
+    )
     assert tacit("ledger", "verify", "--expect-users", "1").status == 0
     ran = tacit("ledger", "verify", "--expect-users", "2")
     assert ran.status == 1 and "you have noted version 2" in flat(ran.out)
@@ -432,6 +606,10 @@ def test_the_version_of_the_users_is_told_and_expected(tacit: Any, folder: Path)
 def test_several_releases_at_once(tacit: Any, folder: Path) -> None:
     ran = tacit("ledger", "record", "male", "age26to28", "--public")
     assert ran.status == 1 and "REFUSED" in ran.out
-    assert "tacit check tacit.yaml --only male --only age26to28" in flat(ran.out) and "ledger record male age26to28 --public --out-already" in flat(ran.out)
+    assert "tacit check tacit.yaml --only male --only age26to28" in flat(
+        ran.out
+    ) and "ledger record male age26to28 --public --out-already" in flat(ran.out)
     ran = tacit("ledger", "record", "male", "age26to28", "--to", "a", "--out-already", "--json")
-    assert ran.json["releases"] == ["male", "age26to28"] and [one["number"] for one in ran.json["entries"]] == [1, 2]
+    assert ran.json["releases"] == ["male", "age26to28"] and [
+        one["number"] for one in ran.json["entries"]
+    ] == [1, 2]

@@ -28,8 +28,15 @@ tables: {t: {person: [name], identifiers: [name], quasi-identifiers: [age], sens
 releases: {fine: {table: t}, coarse: {table: t, generalization: {age: 1}}}
 checks:
 """
-HOLDS, BREACHED = (f"{PLAN}  - k-anonymity: {{release: {name}, k: 2}}\n" for name in ("coarse", "fine"))
-NO_ROOM = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh")  # for a program it looks like a disk that is full
+HOLDS, BREACHED = (
+    f"{PLAN}  - k-anonymity: {{release: {name}, k: 2}}\n" for name in ("coarse", "fine")
+)
+NO_ROOM = (
+    "sh",
+    "-c",
+    'ulimit -f 0; exec "$@"',
+    "sh",
+)  # for a program it looks like a disk that is full
 
 
 @pytest.fixture
@@ -47,7 +54,16 @@ def is_harmless(text: str) -> bool:
     return text == escaped(text)
 
 
-@pytest.mark.parametrize("command", [("check",), ("attack", "fine"), ("check", "\x1b[2J.yaml"), ("explain", "SELECT '\x1b[2J' FROM x")], ids=lambda one: one[0])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check",),
+        ("attack", "fine"),
+        ("check", "\x1b[2J.yaml"),
+        ("explain", "SELECT '\x1b[2J' FROM x"),
+    ],
+    ids=lambda one: one[0],
+)
 def test_no_command_prints_what_a_terminal_obeys(tacit: Any, command: tuple[str, ...]) -> None:
     ran = tacit(*command)
     assert is_harmless(ran.out) and is_harmless(ran.err)
@@ -61,7 +77,9 @@ def test_a_value_is_shown_with_its_control_characters_escaped(tacit: Any) -> Non
 def test_json_keeps_values_as_they_are(tacit: Any) -> None:
     ran = tacit("check", "--json")
     assert "\x1b" not in ran.out
-    assert "\x1b[31mAnn\x1b[0m" in json.dumps(json.loads(ran.out), ensure_ascii=False).replace("\\u001b", "\x1b")
+    assert "\x1b[31mAnn\x1b[0m" in json.dumps(json.loads(ran.out), ensure_ascii=False).replace(
+        "\\u001b", "\x1b"
+    )
 
 
 def shown(what: Any, *, width: int = 40) -> str:
@@ -90,11 +108,20 @@ def test_brackets_and_colons_of_the_data_are_no_markup() -> None:
     assert "[/red]:smile:[bold]" in shown(grid)
 
 
-def test_names_with_brackets_are_told_while_somebody_watches(folder: Path, tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_with_brackets_are_told_while_somebody_watches(
+    folder: Path, tacit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = io.StringIO()
-    monkeypatch.setattr("tacit.cli.printing.messages", lambda: CarefulConsole(file=file, force_terminal=True))
+    monkeypatch.setattr(
+        "tacit.cli.printing.messages", lambda: CarefulConsole(file=file, force_terminal=True)
+    )
     Path("tacit.yaml").write_text(HOLDS.replace("coarse", '"[/r]"'), "utf-8")
-    assert tacit("check").status == tacit("attack", "[/r]").status == tacit("anonymize", "[/r]", "-o", "out.csv").status == 0
+    assert (
+        tacit("check").status
+        == tacit("attack", "[/r]").status
+        == tacit("anonymize", "[/r]", "-o", "out.csv").status
+        == 0
+    )
     with waiting("k-anonymity of [/r]"):
         pass
     assert "k-anonymity of [/r]" in file.getvalue()
@@ -108,9 +135,13 @@ def test_letters_of_all_scripts_are_printed_as_they_are() -> None:
 # -- readers that leave, and disks that are full ---------------------------------------------------------
 
 
-def ended(*arguments: str, before: tuple[str, ...] = (), **options: Any) -> subprocess.CompletedProcess[str]:
+def ended(
+    *arguments: str, before: tuple[str, ...] = (), **options: Any
+) -> subprocess.CompletedProcess[str]:
     command = [*before, sys.executable, "-m", "tacit", *arguments]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=60, **options)
+    return subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, check=False, timeout=60, **options
+    )
 
 
 def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -123,8 +154,14 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
         os.close(writer)
 
 
-@pytest.mark.parametrize(("plan", "options", "status"), [(HOLDS, (), 0), (BREACHED, ("--json",), 1)], ids=["holds", "breached, as JSON"])
-def test_a_reader_that_leaves_changes_neither_the_report_nor_the_exit_status(folder: Path, plan: str, options: tuple[str, ...], status: int) -> None:
+@pytest.mark.parametrize(
+    ("plan", "options", "status"),
+    [(HOLDS, (), 0), (BREACHED, ("--json",), 1)],
+    ids=["holds", "breached, as JSON"],
+)
+def test_a_reader_that_leaves_changes_neither_the_report_nor_the_exit_status(
+    folder: Path, plan: str, options: tuple[str, ...], status: int
+) -> None:
     Path("tacit.yaml").write_text(plan, "utf-8")
     done = unread("check", "--report", "report.html", *options)
     assert (done.returncode, done.stderr) == (status, "")
@@ -142,10 +179,15 @@ def test_help_that_nobody_reads_does_not_end_as_a_breach(folder: Path) -> None:
 def test_a_full_disk_under_standard_output_is_said(folder: Path, options: tuple[str, ...]) -> None:
     with open("out", "w") as out:
         done = ended("check", *options, before=NO_ROOM, stdout=out)
-    assert (done.returncode, done.stderr) == (2, "error: standard output cannot be written: the disk is full. Free space, or write to another disk.\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: standard output cannot be written: the disk is full. Free space, or write to another disk.\n",
+    )
 
 
-def test_an_error_of_the_system_that_is_no_interrupt_is_told_without_a_traceback(tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_system_that_is_no_interrupt_is_told_without_a_traceback(
+    tacit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("oops")
 

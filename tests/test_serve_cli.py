@@ -69,20 +69,44 @@ def test_without_options_the_server_decides(tacit: Any, asked: list[Any]) -> Non
     assert ran.out == "" and ran.err == "listening for tacit.yaml\n"
 
 
-def test_every_option_reaches_the_server(tacit: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_option_reaches_the_server(
+    tacit: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACIT_METRICS_TOKEN", "sesame")
     words = "clinic.yaml --host ::1 --port 0 --audit a.jsonl --audit-queries full --timeout 1.5 --row-limit 7 --queries 3 --wait 2 --deciders 1"
-    ran = tacit("serve", *words.split(), "--decide-seconds", "0.5", "--cache", "9", "--proxies", "10.0.0.2,10.0.0.3", "--allow-superuser")
+    ran = tacit(
+        "serve",
+        *words.split(),
+        "--decide-seconds",
+        "0.5",
+        "--cache",
+        "9",
+        "--proxies",
+        "10.0.0.2,10.0.0.3",
+        "--allow-superuser",
+    )
     assert ran.status == 0 and "sesame" not in ran.out + ran.err
     assert asked == [
         (
             Path("clinic.yaml"),
             {
-                "host": "::1", "port": 0, "audit": Path("a.jsonl"), "audit_queries": "full", "timeout": 1.5, "row_limit": 7, "queries": 3, "wait": 2.0,
-                "deciders": 1, "decide_seconds": 0.5, "cache": 9, "proxies": "10.0.0.2,10.0.0.3", "allow_superuser": True, "metrics_token": "sesame",
+                "host": "::1",
+                "port": 0,
+                "audit": Path("a.jsonl"),
+                "audit_queries": "full",
+                "timeout": 1.5,
+                "row_limit": 7,
+                "queries": 3,
+                "wait": 2.0,
+                "deciders": 1,
+                "decide_seconds": 0.5,
+                "cache": 9,
+                "proxies": "10.0.0.2,10.0.0.3",
+                "allow_superuser": True,
+                "metrics_token": "sesame",
             },
         )
-    ]  # fmt: skip
+    ]
 
 
 def test_the_help_names_the_defaults_of_the_server() -> None:
@@ -94,20 +118,49 @@ def test_the_help_names_the_defaults_of_the_server() -> None:
         if option.name == "metrics_token":
             continue
         said = help_of[option.name]
-        if option.name not in ("audit", "audit_queries", "proxies", "allow_superuser", "workbench", "folder", "workbench_hosts"):
-            assert f"default: {option.default:g}" in said if isinstance(option.default, float) else f"default: {option.default}" in said
+        if option.name not in (
+            "audit",
+            "audit_queries",
+            "proxies",
+            "allow_superuser",
+            "workbench",
+            "folder",
+            "workbench_hosts",
+        ):
+            assert (
+                f"default: {option.default:g}" in said
+                if isinstance(option.default, float)
+                else f"default: {option.default}" in said
+            )
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("--port", "70000"), ("--port", "http"), ("--timeout", "0"), ("--timeout", "-1"), ("--row-limit", "0"), ("--queries", "0"), ("--audit-queries", "all"),
-        ("--wait", "0"), ("--deciders", "0"), ("--cache", "0"), ("--token", "x"), ("a.yaml", "b.yaml"),
+        ("--port", "70000"),
+        ("--port", "http"),
+        ("--timeout", "0"),
+        ("--timeout", "-1"),
+        ("--row-limit", "0"),
+        ("--queries", "0"),
+        ("--audit-queries", "all"),
+        ("--wait", "0"),
+        ("--deciders", "0"),
+        ("--cache", "0"),
+        ("--token", "x"),
+        ("a.yaml", "b.yaml"),
     ],
-)  # fmt: skip
-def test_a_wrong_option_is_said_before_anything_starts(tacit: Any, asked: list[Any], words: tuple[str, ...]) -> None:
+)
+def test_a_wrong_option_is_said_before_anything_starts(
+    tacit: Any, asked: list[Any], words: tuple[str, ...]
+) -> None:
     ran = tacit("serve", *words)
-    assert ran.status == 2 and ran.err.startswith("error: ") and "tacit serve --help" in ran.err and not asked
+    assert (
+        ran.status == 2
+        and ran.err.startswith("error: ")
+        and "tacit serve --help" in ran.err
+        and not asked
+    )
 
 
 # -- the real server -------------------------------------------------------------------------------------
@@ -117,7 +170,14 @@ def test_a_wrong_option_is_said_before_anything_starts(tacit: Any, asked: list[A
 def started(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     """A gateway in a process of its own, its address, and what it said so far."""
     command = [sys.executable, "-m", "tacit", "serve", "--port", "0", "--deciders", "1", *words]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "CI": ""}) as process:
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "CI": ""},
+    ) as process:
         try:
             yield process, *address(process)
         finally:
@@ -140,7 +200,9 @@ def address(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 def ask(url: str, token: str, sql: str) -> tuple[int, Any]:
     request = urllib.request.Request(
-        f"{url}/query", json.dumps({"sql": sql}).encode(), {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        f"{url}/query",
+        json.dumps({"sql": sql}).encode(),
+        {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
     )
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
@@ -173,7 +235,11 @@ def test_ctrl_c_ends_it_as_asked(tacit: Any, folder: Path) -> None:
             assert json.load(answer)["status"] == "ok"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-        assert process.returncode == 0 and json.loads(out) == {"plan": "tacit.yaml", "stopped": True} and "Traceback" not in err
+        assert (
+            process.returncode == 0
+            and json.loads(out) == {"plan": "tacit.yaml", "stopped": True}
+            and "Traceback" not in err
+        )
 
 
 def test_an_address_that_others_reach_needs_a_proxy_with_tls(tacit: Any, folder: Path) -> None:
@@ -194,17 +260,27 @@ def test_without_users_it_does_not_start_and_says_how_to_add_one(tacit: Any, fol
     pytest.importorskip("fastapi")
     (folder / "tacit.yaml").write_text(PLAN, "utf-8")
     ran = tacit("serve", "--port", "0", "--json", "--no-workbench")
-    assert ran.status == 2 and ran.json["error"]["message"] == "there is no ledger tacit-ledger.sqlite yet, and so no users."
+    assert (
+        ran.status == 2
+        and ran.json["error"]["message"]
+        == "there is no ledger tacit-ledger.sqlite yet, and so no users."
+    )
     assert "tacit user add NAME --role ROLE" in ran.json["error"]["hint"]
 
 
-def test_an_allowed_view_that_discloses_a_denied_secret_stops_the_start(tacit: Any, folder: Path) -> None:
+def test_an_allowed_view_that_discloses_a_denied_secret_stops_the_start(
+    tacit: Any, folder: Path
+) -> None:
     pytest.importorskip("fastapi")
     tacit("user", "add", "ann", "--role", "nurses")
-    plan = PLAN.replace("deny: [cancer]}", "deny: [cancer], allow: [all]}").replace("  floors:", '  all: {query: "SELECT name, condition FROM patients"}\n  floors:')
+    plan = PLAN.replace("deny: [cancer]}", "deny: [cancer], allow: [all]}").replace(
+        "  floors:", '  all: {query: "SELECT name, condition FROM patients"}\n  floors:'
+    )
     (folder / "tacit.yaml").write_text(plan, "utf-8")
     ran = tacit("serve", "--port", "0", "--no-workbench")
-    assert ran.status == 2 and "all" in ran.err and "cancer" in ran.err and "Traceback" not in ran.err
+    assert (
+        ran.status == 2 and "all" in ran.err and "cancer" in ran.err and "Traceback" not in ran.err
+    )
 
 
 def test_a_missing_plan_is_named(tacit: Any) -> None:
@@ -221,36 +297,61 @@ def test_a_missing_folder_is_named(tacit: Any) -> None:
 
 def test_a_missing_extra_says_what_to_install(folder: Path) -> None:
     code = "import sys; sys.modules['fastapi'] = None; sys.argv = ['tacit', 'serve']; from tacit.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and "pip install 'tacit[gateway]'" in done.stderr and "Traceback" not in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    assert (
+        done.returncode == 2
+        and "pip install 'tacit[gateway]'" in done.stderr
+        and "Traceback" not in done.stderr
+    )
 
 
 # -- grants ----------------------------------------------------------------------------------------------
 
-GRANTS = PLAN.replace("  nurses: {default: allow, deny: [cancer]}", "  nurses: {default: deny, deny: [cancer], allow: [floors]}")
+GRANTS = PLAN.replace(
+    "  nurses: {default: allow, deny: [cancer]}",
+    "  nurses: {default: deny, deny: [cancer], allow: [floors]}",
+)
 
 
 @pytest.mark.slow
-def test_grants_are_sql_that_postgresql_runs_and_that_keeps_the_table_back(tacit: Any, folder: Path, postgres_url: str) -> None:
+def test_grants_are_sql_that_postgresql_runs_and_that_keeps_the_table_back(
+    tacit: Any, folder: Path, postgres_url: str
+) -> None:
     import psycopg
 
     plan = GRANTS.replace("version: 1\n", f"version: 1\nsource: {json.dumps(postgres_url)}\n")
     plan = re.sub(r"columns: [^]]*\], | rows: .*\]\],", "", plan)
     (folder / "tacit.yaml").write_text(plan, "utf-8")
     with psycopg.connect(postgres_url, autocommit=True) as database:
-        database.execute("CREATE TABLE patients (name text PRIMARY KEY, ward text NOT NULL, condition text NOT NULL)")
+        database.execute(
+            "CREATE TABLE patients (name text PRIMARY KEY, ward text NOT NULL, condition text NOT NULL)"
+        )
         database.execute("INSERT INTO patients VALUES ('Ann', 'A', 'flu'), ('Bob', 'B', 'cancer')")
         database.execute("CREATE TABLE wards (ward text PRIMARY KEY, floor text NOT NULL)")
         database.execute("INSERT INTO wards VALUES ('A', 'first'), ('B', 'second'), ('C', 'third')")
         database.execute("CREATE ROLE nurses")
         try:
             ran = tacit("grants", "nurses")
-            assert ran.status == 0 and "CREATE OR REPLACE VIEW" in ran.out and "GRANT SELECT" in ran.out and "cancer" in ran.out.splitlines()[0]
+            assert (
+                ran.status == 0
+                and "CREATE OR REPLACE VIEW" in ran.out
+                and "GRANT SELECT" in ran.out
+                and "cancer" in ran.out.splitlines()[0]
+            )
             printed = tacit("grants", "nurses", "--json")
-            assert printed.status == 0 and printed.json["views"] == ["floors"] and all(one + ";" in ran.out for one in printed.json["statements"])
+            assert (
+                printed.status == 0
+                and printed.json["views"] == ["floors"]
+                and all(one + ";" in ran.out for one in printed.json["statements"])
+            )
             database.execute(ran.out)
             database.execute("SET ROLE nurses")
-            assert database.execute("SELECT * FROM nurses.floors ORDER BY 1").fetchall() == [("A", "first"), ("B", "second")]
+            assert database.execute("SELECT * FROM nurses.floors ORDER BY 1").fetchall() == [
+                ("A", "first"),
+                ("B", "second"),
+            ]
             for table in ("patients", "wards"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     database.execute(f"SELECT * FROM {table}")

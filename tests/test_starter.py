@@ -34,7 +34,9 @@ from tacit.starter.words import meaning_of
 from tacit.starter.writing import plan_text, scalar
 
 Run = Callable[..., tuple[int, str, str]]
-REAL_DATA = Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+REAL_DATA = Path(
+    os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +102,11 @@ def test_the_plan_of_a_hospital_has_the_roles_a_person_would_give() -> None:
     assert table.file == "patients.csv"
     assert table.keys == (("patient_id",),) and table.person == ("patient_id",)
     assert plan.releases["generalized"].generalization == {"zip": 2, "born": 2, "sex": 0}
-    assert [verdict.label for verdict in answers] == ["5-anonymity", "3-diversity", "entropy 2-diversity"]
+    assert [verdict.label for verdict in answers] == [
+        "5-anonymity",
+        "3-diversity",
+        "entropy 2-diversity",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -108,12 +114,23 @@ def test_the_plan_of_a_hospital_has_the_roles_a_person_would_give() -> None:
     [
         (["yes"] * 31 + ["no"] * 10, ["5-anonymity", "2-diversity", "recursive (4,2)-diversity"]),
         (["yes"] * 30 + ["no"] * 11, ["5-anonymity", "2-diversity", "recursive (3,2)-diversity"]),
-        (["well"] * 57 + ["flu", "flu", "cold"], ["5-anonymity", "3-diversity", "recursive (20,2)-diversity"]),
+        (
+            ["well"] * 57 + ["flu", "flu", "cold"],
+            ["5-anonymity", "3-diversity", "recursive (20,2)-diversity"],
+        ),
         (["flu", "cold", "cough"], ["3-anonymity", "3-diversity", "entropy 2-diversity"]),
     ],
 )
-def test_no_check_is_proposed_that_the_whole_table_fails(values: list[str], labels: list[str]) -> None:
-    starter = start(csv("some.csv", "age,diagnosis", *(f"{20 + i % 50},{value}" for i, value in enumerate(values))))
+def test_no_check_is_proposed_that_the_whole_table_fails(
+    values: list[str], labels: list[str]
+) -> None:
+    starter = start(
+        csv(
+            "some.csv",
+            "age,diagnosis",
+            *(f"{20 + i % 50},{value}" for i, value in enumerate(values)),
+        )
+    )
     found = anonymize(load_plan(starter.plan), "generalized")
     assert isinstance(found, Repaired)
     assert [verdict.label for verdict in found.verdicts] == labels
@@ -123,7 +140,9 @@ def test_every_column_stands_in_the_plan_with_its_reason() -> None:
     starter = start(csv("patients.csv", *PATIENTS))
     lines = starter.plan.read_text("utf-8").splitlines()
     for one in starter.guesses:
-        assert any(re.search(rf"- {one.name} +# {re.escape(one.why)}$", line) for line in lines), one.name
+        assert any(re.search(rf"- {one.name} +# {re.escape(one.why)}$", line) for line in lines), (
+            one.name
+        )
 
 
 def test_no_value_of_the_data_is_written_or_printed(tacit: Run) -> None:
@@ -137,7 +156,9 @@ def test_no_value_of_the_data_is_written_or_printed(tacit: Run) -> None:
 def test_uncommenting_the_suggestion_releases_the_column() -> None:
     starter = start(csv("patients.csv", *PATIENTS))
     text = starter.plan.read_text("utf-8")
-    starter.plan.write_text(text.replace("    # insensitive:\n    # ", "    insensitive:\n    "), "utf-8")
+    starter.plan.write_text(
+        text.replace("    # insensitive:\n    # ", "    insensitive:\n    "), "utf-8"
+    )
     assert checked(starter)[0].tables["patients"].insensitive == ("ward",)
 
 
@@ -180,7 +201,9 @@ def test_the_output_has_three_names_and_the_next_step_says_which(tacit: Run) -> 
     assert "correct the roles, then: tacit check\n" in tacit("init", "patients.csv")[1]
     for number, option in enumerate(("-o", "--output", "--plan")):
         _, out, _ = tacit("init", "patients.csv", option, f"{number}.yaml")
-        assert f"Next: read {number}.yaml, correct the roles, then: tacit check {number}.yaml" in out
+        assert (
+            f"Next: read {number}.yaml, correct the roles, then: tacit check {number}.yaml" in out
+        )
     texts = {Path(name).read_text("utf-8") for name in ("tacit.yaml", "0.yaml", "1.yaml", "2.yaml")}
     assert len(texts) == 1
     status, _, err = tacit("init", "patients.csv", "-o", "no/such/plan.yaml")
@@ -197,8 +220,12 @@ def test_the_plan_may_be_read_by_others_and_no_draft_is_left() -> None:
     assert sorted(os.listdir()) == ["t.csv", "tacit.yaml"]
 
 
-@pytest.mark.parametrize("command", [("init", "patients.csv", "-o", "q.yaml"), ("demo", "d")], ids=["init", "demo"])
-def test_a_folder_without_rights_is_told_by_the_name_that_was_given(tacit: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command", [("init", "patients.csv", "-o", "q.yaml"), ("demo", "d")], ids=["init", "demo"]
+)
+def test_a_folder_without_rights_is_told_by_the_name_that_was_given(
+    tacit: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
     def refuse(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(self))
 
@@ -207,7 +234,10 @@ def test_a_folder_without_rights_is_told_by_the_name_that_was_given(tacit: Run, 
         monkeypatch.setattr(Path, made, refuse)
     status, out, err = tacit(*command)
     assert (status, out) == (2, "")
-    assert err == f"error: {command[-1]} cannot be written: permission denied. Write to a folder where you may.\n"
+    assert (
+        err
+        == f"error: {command[-1]} cannot be written: permission denied. Write to a folder where you may.\n"
+    )
     assert os.listdir() == ["patients.csv"]
 
 
@@ -218,7 +248,11 @@ def test_one_row_and_one_column_are_not_many(tacit: Run) -> None:
 def test_the_report_of_the_demo_replaces_no_pipe(tacit: Run) -> None:
     os.mkfifo("pipe")
     status, out, err = tacit("demo", "d", "--report", "pipe")
-    assert (status, out, err) == (2, "", "error: pipe is not a file. Name the file that is to be written.\n")
+    assert (status, out, err) == (
+        2,
+        "",
+        "error: pipe is not a file. Name the file that is to be written.\n",
+    )
     assert Path("pipe").is_fifo()
 
 
@@ -286,7 +320,25 @@ def test_bad_input_is_explained(tacit: Run, data: str, message: str) -> None:
 
 
 def test_weird_headers_come_back_as_they_were() -> None:
-    names = ["a b: c", 'q"uote', "yes", "1", "ünïcode 😀", "it's", "{x}", "#h", "- d", "*", "null", "~", "a\\b", "!t", "&a", "1e5", "%"]
+    names = [
+        "a b: c",
+        'q"uote',
+        "yes",
+        "1",
+        "ünïcode 😀",
+        "it's",
+        "{x}",
+        "#h",
+        "- d",
+        "*",
+        "null",
+        "~",
+        "a\\b",
+        "!t",
+        "&a",
+        "1e5",
+        "%",
+    ]
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     rows = [",".join(str(i % (2 + j % 4)) for j in range(len(names))) for i in range(40)]
     starter = start(csv("t.csv", header, *rows))
@@ -296,7 +348,16 @@ def test_weird_headers_come_back_as_they_were() -> None:
 
 
 def test_names_that_only_parquet_can_have() -> None:
-    names = ["zip\ncode", "age\t", "sex\u2028", "condition # no\r", "race\x85", "x\x7f\ufeff", "country " + "x" * 2000, " "]
+    names = [
+        "zip\ncode",
+        "age\t",
+        "sex\u2028",
+        "condition # no\r",
+        "race\x85",
+        "x\x7f\ufeff",
+        "country " + "x" * 2000,
+        " ",
+    ]
     columns = ", ".join(f"i % 5 AS {scalar_sql(name)}" for name in names)
     duckdb.sql(f"COPY (SELECT {columns} FROM range(30) t(i)) TO 't.parquet'")
     starter = start("t.parquet")
@@ -334,8 +395,18 @@ def test_a_table_without_rows_is_planned_by_names(tacit: Run) -> None:
         (["a", "1"], {"a": None}),
         (["age,income", "30,1", "31,1"], {"age": "quasi-identifier", "income": "sensitive"}),
     ],
-    ids=["only sensitive", "only known", "only categories", "constant", "all unique", "one missing", "all missing", "one value", "constant secret"],
-)  # fmt: skip
+    ids=[
+        "only sensitive",
+        "only known",
+        "only categories",
+        "constant",
+        "all unique",
+        "one missing",
+        "all missing",
+        "one value",
+        "constant secret",
+    ],
+)
 def test_small_tables_get_plans_that_run(lines: list[str], expected: dict[str, str | None]) -> None:
     starter = start(csv("t.csv", *lines))
     assert roles(starter) == expected
@@ -343,20 +414,56 @@ def test_small_tables_get_plans_that_run(lines: list[str], expected: dict[str, s
     assert len(answers) == (3 if "sensitive" in expected.values() else 1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.data(),
     st.lists(
-        st.sampled_from(["zip", "age", "born", "sex", "id", "salary", "x", "y y", "Größe", "city", "visit date", "lat"]),
-        min_size=1, max_size=6, unique=True,
+        st.sampled_from(
+            [
+                "zip",
+                "age",
+                "born",
+                "sex",
+                "id",
+                "salary",
+                "x",
+                "y y",
+                "Größe",
+                "city",
+                "visit date",
+                "lat",
+            ]
+        ),
+        min_size=1,
+        max_size=6,
+        unique=True,
     ),
-)  # fmt: skip
+)
 def test_any_table_gets_a_plan_that_runs(data: st.DataObject, names: list[str]) -> None:
     cell = st.sampled_from(
-        ["", "0", "1", "-3", "2.5", "99999999", "01234", "12345", "2024-02-29", "2024-02-30", "1985-07-04 10:00:00", "a", "b", "?"]
+        [
+            "",
+            "0",
+            "1",
+            "-3",
+            "2.5",
+            "99999999",
+            "01234",
+            "12345",
+            "2024-02-29",
+            "2024-02-30",
+            "1985-07-04 10:00:00",
+            "a",
+            "b",
+            "?",
+        ]
     )
     pools = [data.draw(st.lists(cell, min_size=1, max_size=4)) for _ in names]
-    rows = data.draw(st.lists(st.tuples(*(st.sampled_from(pool) for pool in pools)), min_size=1, max_size=25))
+    rows = data.draw(
+        st.lists(st.tuples(*(st.sampled_from(pool) for pool in pools)), min_size=1, max_size=25)
+    )
     Path("tacit.yaml").unlink(missing_ok=True)
     lines = [",".join(f'"{value}"' for value in row) for row in rows]
     starter = start(csv("t.csv", ",".join(f'"{name}"' for name in names), *lines))
@@ -392,11 +499,19 @@ def test_parquet_keeps_its_types() -> None:
     starter = start("t.parquet")
     plan, _ = checked(starter)
     kinds = {one.name: one.facts.kind for one in starter.guesses}
-    assert kinds["birth"] == "timestamp" and kinds["married"] == "boolean" and kinds["outlook"] == "distribution"
+    assert (
+        kinds["birth"] == "timestamp"
+        and kinds["married"] == "boolean"
+        and kinds["outlook"] == "distribution"
+    )
     table = plan.tables["t"]
     assert table.quasi_identifiers == ("birth", "lat", "married", "zip", "lon")
     assert table.hierarchies["zip"] == MaskHierarchy("right")
-    assert [type(table.hierarchies[name]).__name__ for name in ("birth", "lat", "lon")] == ["DateHierarchy", "FlatHierarchy", "FlatHierarchy"]
+    assert [type(table.hierarchies[name]).__name__ for name in ("birth", "lat", "lon")] == [
+        "DateHierarchy",
+        "FlatHierarchy",
+        "FlatHierarchy",
+    ]
 
 
 # Databases
@@ -405,7 +520,9 @@ def test_parquet_keeps_its_types() -> None:
 def database(*tables: str) -> str:
     with duckdb.connect("clinic.duckdb") as connection:
         for name in tables:
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0] if '.' in name else 'main'}")
+            connection.execute(
+                f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0] if '.' in name else 'main'}"
+            )
             connection.execute(
                 f"CREATE TABLE {name} AS SELECT 'p' || i AS person_no, 20 + i % 60 AS age, i % 4 AS disease FROM range(200) t(i)"
             )
@@ -424,7 +541,9 @@ def test_of_several_tables_one_must_be_named(tacit: Run) -> None:
     status, _, err = tacit("init", database("stays", "care.visits"))
     assert status == 2 and "(there are: care.visits, stays)" in err
     for name in ("stays", "care.visits"):
-        status, out, _ = tacit("init", "clinic.duckdb", "--table", name, "-o", f"{name}.yaml", "--json")
+        status, out, _ = tacit(
+            "init", "clinic.duckdb", "--table", name, "-o", f"{name}.yaml", "--json"
+        )
         assert status == 0 and json.loads(out)["table"] == name
         assert tacit("check", f"{name}.yaml")[0] in (0, 1)
     status, _, err = tacit("init", "clinic.duckdb", "--table", "stay")
@@ -441,7 +560,10 @@ def test_a_database_without_tables_is_refused(tacit: Run) -> None:
     [
         ("postgresql://ann:secret@db/clinic", "postgresql://ann@db/clinic"),
         ("postgresql://:secret@db/clinic", "postgresql://@db/clinic"),
-        ("postgres://ann:s%40e@a:1,b:2/x?sslmode=require", "postgres://ann@a:1,b:2/x?sslmode=require"),
+        (
+            "postgres://ann:s%40e@a:1,b:2/x?sslmode=require",
+            "postgres://ann@a:1,b:2/x?sslmode=require",
+        ),
         ("postgresql:///?user=a&password=secret&host=/tmp", "postgresql:///?user=a&host=/tmp"),
         ("postgresql://db/x?sslpassword=secret", "postgresql://db/x"),
         ("postgresql://db/x?pass%77ord=secret", "postgresql://db/x"),
@@ -470,7 +592,11 @@ def test_a_postgres_table_is_planned_without_the_password(tacit: Run, postgres_u
             assert status == 0 and "the password was left out of the plan" in err
             assert "hunter2" not in text + err
             assert tacit("check")[0] in (0, 1)
-            assert load_plan("tacit.yaml").tables["starter_stays"].quasi_identifiers == ("age", "plz", "seen")
+            assert load_plan("tacit.yaml").tables["starter_stays"].quasi_identifiers == (
+                "age",
+                "plz",
+                "seen",
+            )
         finally:
             connection.execute("DROP TABLE starter_stays")
 
@@ -478,7 +604,8 @@ def test_a_postgres_table_is_planned_without_the_password(tacit: Run, postgres_u
 @pytest.mark.slow
 def test_a_spark_table_is_planned(tacit: Run, spark_session: object) -> None:
     frame = spark_session.createDataFrame(  # type: ignore[attr-defined]
-        [(i, 20 + i % 60, f"0{1000 + i % 9}", f"d{i % 3}") for i in range(300)], "id int, age int, zip string, disease string"
+        [(i, 20 + i % 60, f"0{1000 + i % 9}", f"d{i % 3}") for i in range(300)],
+        "id int, age int, zip string, disease string",
     )
     frame.createOrReplaceTempView("starter_stays")
     try:
@@ -495,7 +622,11 @@ def test_a_spark_table_is_planned(tacit: Run, spark_session: object) -> None:
 @pytest.mark.parametrize(
     ("file", "known", "secret"),
     [
-        ("adult/adult.csv", {"age", "sex", "race", "native_country", "marital_status", "education"}, {"salary_class"}),
+        (
+            "adult/adult.csv",
+            {"age", "sex", "race", "native_country", "marital_status", "education"},
+            {"salary_class"},
+        ),
         ("heart/heart_cleveland.csv", {"age", "sex"}, {"num"}),
         ("commuters/tracts.csv", {"geoid_tract2010", "lat", "lon"}, {"nta_name"}),
     ],
@@ -534,7 +665,7 @@ def test_real_data_get_plans_that_run(file: str, known: set[str], secret: set[st
         ),
         ("x, percentage, product_name, original, hours_per_week, fnlwgt, status, 中文, 123", None),
     ],
-)  # fmt: skip
+)
 def test_names_in_four_languages(names: str, role: str | None) -> None:
     found = {name: meaning_of(name) for name in names.split(", ")}
     wrong = {name: one for name, one in found.items() if (one.role if one else None) != role}
@@ -542,7 +673,11 @@ def test_names_in_four_languages(names: str, role: str | None) -> None:
 
 
 def test_visits_of_the_same_patient_are_one_person() -> None:
-    columns = [Facts("visit_id", "integer", 90, 90, 90), Facts("patient_id", "integer", 90, 90, 30), Facts("age", "integer", 90, 90, 40)]
+    columns = [
+        Facts("visit_id", "integer", 90, 90, 90),
+        Facts("patient_id", "integer", 90, 90, 30),
+        Facts("age", "integer", 90, 90, 40),
+    ]
     guesses = guess(columns)
     key, person = key_of(guesses), person_of(guesses)
     assert key and person and (key.name, person.name) == ("visit_id", "patient_id")
@@ -555,9 +690,20 @@ def plan_text_of(columns: list[Facts]) -> str:
     return plan_text(Look(".", "t", "t.csv", columns[0].rows, tuple(columns)), guess(columns))
 
 
-@pytest.mark.parametrize("kind, name, person", [("integer", "patient", "patient"), ("text", "patient", "stay_no"), ("integer", "doctor", "stay_no")])
-def test_a_column_of_numbers_that_is_called_as_people_are_tells_them_apart(kind: str, name: str, person: str) -> None:
-    found = person_of(guess([Facts("stay_no", "integer", 90, 90, 90), Facts(name, kind, 90, 90, 30)]))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "kind, name, person",
+    [
+        ("integer", "patient", "patient"),
+        ("text", "patient", "stay_no"),
+        ("integer", "doctor", "stay_no"),
+    ],
+)
+def test_a_column_of_numbers_that_is_called_as_people_are_tells_them_apart(
+    kind: str, name: str, person: str
+) -> None:
+    found = person_of(
+        guess([Facts("stay_no", "integer", 90, 90, 90), Facts(name, kind, 90, 90, 30)])
+    )  # type: ignore[arg-type]
     assert found is not None and found.name == person
 
 
@@ -567,7 +713,9 @@ def test_doctors_are_not_the_people_of_a_table() -> None:
 
 
 def test_true_or_false_tells_nobody_apart() -> None:
-    flag, number = guess([Facts("insured", "boolean", 90, 90, 2), Facts("insured_id", "integer", 90, 90, 90)])
+    flag, number = guess(
+        [Facts("insured", "boolean", 90, 90, 2), Facts("insured_id", "integer", 90, 90, 90)]
+    )
     assert (flag.role, number.role) == ("sensitive", "identifier")
 
 
@@ -577,9 +725,14 @@ def test_an_identifier_with_gaps_is_no_key() -> None:
 
 
 @given(
-    st.decimals("-1e9", "1e9", places=3), st.decimals("0", "1e9", places=3), st.booleans(), st.sampled_from(["age", "birth", "other"])
-)  # fmt: skip
-def test_bands_are_nested_and_not_wider_than_the_numbers(low: Decimal, span: Decimal, whole: bool, family: str) -> None:
+    st.decimals("-1e9", "1e9", places=3),
+    st.decimals("0", "1e9", places=3),
+    st.booleans(),
+    st.sampled_from(["age", "birth", "other"]),
+)
+def test_bands_are_nested_and_not_wider_than_the_numbers(
+    low: Decimal, span: Decimal, whole: bool, family: str
+) -> None:
     if whole:
         low, span = low.to_integral_value(), span.to_integral_value()
     facts = Facts("x", "integer" if whole else "decimal", 99, 99, 50, low, low + span)
@@ -593,7 +746,13 @@ def test_bands_are_nested_and_not_wider_than_the_numbers(low: Decimal, span: Dec
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [(17, 90, "5 10 20"), (1, 16, "2 10"), (13492, 1490400, "100000 500000 1000000"), (0, 1, "2"), (1950, 2005, "5 10 20")],
+    [
+        (17, 90, "5 10 20"),
+        (1, 16, "2 10"),
+        (13492, 1490400, "100000 500000 1000000"),
+        (0, 1, "2"),
+        (1950, 2005, "5 10 20"),
+    ],
 )
 def test_bands_of_whole_numbers_are_round(low: int, high: int, expected: str) -> None:
     found = widths(Facts("x", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
@@ -607,12 +766,16 @@ def test_ages_are_banded_by_fives() -> None:
 
 
 def test_what_keeps_numbers_from_getting_bands_is_said() -> None:
-    proposal = coarsen(guess_alone(Facts("age", "text", 100, 100, 40, Decimal(1), Decimal(7), numbers=97)))
+    proposal = coarsen(
+        guess_alone(Facts("age", "text", 100, 100, 40, Decimal(1), Decimal(7), numbers=97))
+    )
     assert "3 of 100 values are no numbers" in proposal.note
 
 
 def test_lost_leading_zeros_are_pointed_out() -> None:
-    proposal = coarsen(guess_alone(Facts("zip", "integer", 100, 100, 40, Decimal(1305), Decimal(98765))))
+    proposal = coarsen(
+        guess_alone(Facts("zip", "integer", 100, 100, 40, Decimal(1305), Decimal(98765)))
+    )
     assert "leading zeros" in proposal.note
 
 

@@ -66,14 +66,23 @@ def random_rows(rng: random.Random, many: int) -> dict[str, list[Any]]:
 
 
 def stored(engine: Engine, columns: dict[str, list[Any]], name: str) -> None:
-    kinds = {"age": "integer", "dose": "decimal", "ward": "text", "born": "date", "smokes": "boolean", "name": "text"}
+    kinds = {
+        "age": "integer",
+        "dose": "decimal",
+        "ward": "text",
+        "born": "date",
+        "smokes": "boolean",
+        "name": "text",
+    }
     rows = tuple(zip(*columns.values(), strict=True))
     engine.attach(Table(name, columns=kinds, rows=rows))  # type: ignore[arg-type]
 
 
 def count_bands(bar_label: str, values: list[Any]) -> int:
     """How many values a bar's label speaks of, read from the label alone."""
-    low, _, high = bar_label.rpartition("-") if " " not in bar_label else bar_label.partition(" to ")
+    low, _, high = (
+        bar_label.rpartition("-") if " " not in bar_label else bar_label.partition(" to ")
+    )
     ends = (Decimal(low or high), Decimal(high))
     return sum(ends[0] <= value <= ends[1] for value in values)
 
@@ -91,28 +100,43 @@ def test_every_row_is_in_one_bar(engine: Engine) -> None:
             one = found[column]
             assert len(one.bars) <= max(BINS, TOP)
             if one.kind != "none":
-                assert sum(bar.rows for bar in one.bars) + one.others == len(known), (seed, column, one)
+                assert sum(bar.rows for bar in one.bars) + one.others == len(known), (
+                    seed,
+                    column,
+                    one,
+                )
             if one.kind == "values":
                 best = sorted(Counter(map(str, known)).values(), reverse=True)[:TOP]
                 assert [bar.rows for bar in one.bars] == best
             if column == "age" and one.bars and min(known) >= 0:
-                assert [bar.rows for bar in one.bars] == [count_bands(bar.label, known) for bar in one.bars]
+                assert [bar.rows for bar in one.bars] == [
+                    count_bands(bar.label, known) for bar in one.bars
+                ]
             if one.kind == "dates":
                 for bar in one.bars:
                     first, _, last = bar.label.partition(" to ")
-                    assert bar.rows == sum(first <= value.isoformat()[:7] <= (last or first) for value in known)
+                    assert bar.rows == sum(
+                        first <= value.isoformat()[:7] <= (last or first) for value in known
+                    )
             if column in counted:
                 assert dict(counted[column]) == dict(Counter(known).most_common(MOST_VALUES))
         assert found["name"].bars == () and "name" not in counted
 
 
 def test_texts_that_are_dates_have_a_histogram_of_dates(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("seen\n" + "".join(f"2024-{month:02}-0{day}\n" for month in range(1, 13) for day in (1, 1, 2)))
+    (tmp_path / "t.csv").write_text(
+        "seen\n"
+        + "".join(f"2024-{month:02}-0{day}\n" for month in range(1, 13) for day in (1, 1, 2))
+    )
     found = profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml")
-    assert [bar.rows for bar in found.histograms["seen"].bars] == [3] * 12 and found.histograms["seen"].bars[0].label == "2024-01"
+    assert [bar.rows for bar in found.histograms["seen"].bars] == [3] * 12 and found.histograms[
+        "seen"
+    ].bars[0].label == "2024-01"
 
 
-@pytest.mark.parametrize("low, high", [(0, 0), (0, 1), (17, 90), (-7, 4), (0, 10**15), (-(2**62), 2**62)])
+@pytest.mark.parametrize(
+    "low, high", [(0, 0), (0, 1), (17, 90), (-7, 4), (0, 10**15), (-(2**62), 2**62)]
+)
 def test_bands_of_whole_numbers_have_equal_width_and_cover_all(low: int, high: int) -> None:
     bins = bins_of(Facts("n", "integer", 99, 99, 50, Decimal(low), Decimal(high)))
     starts = [Decimal(low), *bins.edges]
@@ -120,42 +144,71 @@ def test_bands_of_whole_numbers_have_equal_width_and_cover_all(low: int, high: i
     assert len({b - a for a, b in pairwise(starts)}) <= 1
 
 
-@pytest.mark.parametrize("low, high", [("0", "0.001"), ("40.50", "40.91"), ("-1e-9", "1e-9"), ("1e12", "2e12"), ("5.5", "5.5")])
+@pytest.mark.parametrize(
+    "low, high",
+    [("0", "0.001"), ("40.50", "40.91"), ("-1e-9", "1e-9"), ("1e12", "2e12"), ("5.5", "5.5")],
+)
 def test_bands_of_decimals_grow(low: str, high: str) -> None:
     bins = bins_of(Facts("n", "decimal", 99, 99, 50, Decimal(low), Decimal(high)))
-    assert list(bins.edges) == sorted(set(bins.edges)) and len(bins.labels) == len(bins.edges) + 1 <= BINS
+    assert (
+        list(bins.edges) == sorted(set(bins.edges))
+        and len(bins.labels) == len(bins.edges) + 1 <= BINS
+    )
     assert len(set(bins.labels)) == len(bins.labels)
 
 
 def test_values_that_tell_who_somebody_is_are_not_shown() -> None:
     def shown(name: str, kind: Any, distinct: int, role: Any) -> bool:
-        return is_shown(Guess(Facts(name, kind, 100, 100, distinct, Decimal(0), Decimal(9)), role, ""))
+        return is_shown(
+            Guess(Facts(name, kind, 100, 100, distinct, Decimal(0), Decimal(9)), role, "")
+        )
 
-    assert not shown("name", "text", 3, "identifier") and not shown("id", "integer", 100, "identifier")
+    assert not shown("name", "text", 3, "identifier") and not shown(
+        "id", "integer", 100, "identifier"
+    )
     assert not shown("note", "text", 95, "sensitive") and not shown("note", "text", 100, None)
     assert shown("age", "integer", 100, "quasi-identifier") and shown("ward", "text", 5, None)
 
 
 def test_a_profile_holds_no_identifier_and_can_be_sent(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text("name,ward,code\n" + "".join(f"Somebody{number},W{number % 3},{number % 2}\n" for number in range(60)))
+    (tmp_path / "p.csv").write_text(
+        "name,ward,code\n"
+        + "".join(f"Somebody{number},W{number % 3},{number % 2}\n" for number in range(60))
+    )
     found = profile_data(str(tmp_path / "p.csv"), plan=tmp_path / "tacit.yaml")
     sent = pickle.dumps(found)
     assert b"Somebody" not in sent and b"W1" in sent
-    assert pickle.loads(sent) == found and found.has_all_values("ward") and not found.has_all_values("name")
+    assert (
+        pickle.loads(sent) == found
+        and found.has_all_values("ward")
+        and not found.has_all_values("name")
+    )
 
 
 def test_the_roles_of_a_plan_count_before_guesses(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"secret{number % 3},{number % 4}\n" for number in range(30)))
-    (tmp_path / "tacit.yaml").write_text("version: 1\ntables:\n  t: {file: t.csv, identifiers: [a], quasi-identifiers: [b]}\n")
+    (tmp_path / "t.csv").write_text(
+        "a,b\n" + "".join(f"secret{number % 3},{number % 4}\n" for number in range(30))
+    )
+    (tmp_path / "tacit.yaml").write_text(
+        "version: 1\ntables:\n  t: {file: t.csv, identifiers: [a], quasi-identifiers: [b]}\n"
+    )
     found = profile_table(load_plan(tmp_path / "tacit.yaml"), "t")
     assert [one.role for one in found.guesses] == ["identifier", "quasi-identifier"]
-    assert "a" not in found.values and found.histograms["a"].kind == "none" and len(found.histograms["b"].bars) == 4
+    assert (
+        "a" not in found.values
+        and found.histograms["a"].kind == "none"
+        and len(found.histograms["b"].bars) == 4
+    )
 
 
 def test_a_profile_tells_how_far_it_is_and_stops_when_asked(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n2\n")
     told: list[float] = []
-    profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml", job=Job(tell=lambda text, share: told.append(share)))
+    profile_data(
+        str(tmp_path / "t.csv"),
+        plan=tmp_path / "tacit.yaml",
+        job=Job(tell=lambda text, share: told.append(share)),
+    )
     assert told == sorted(told) and told[-1] == 1.0
     job = Job()
     job.cancel()
@@ -200,7 +253,9 @@ def test_a_preview_says_what_each_level_does(seed: int) -> None:
 def check_branch(branch: Branch) -> None:
     assert len(branch.parts) <= MOST_PARTS
     if branch.parts and not branch.more:
-        assert branch.rows == sum(part.rows for part in branch.parts) and branch.values == sum(part.values for part in branch.parts)
+        assert branch.rows == sum(part.rows for part in branch.parts) and branch.values == sum(
+            part.values for part in branch.parts
+        )
     for part in branch.parts:
         assert part.height == branch.height - 1
         check_branch(part)
@@ -209,11 +264,25 @@ def check_branch(branch: Branch) -> None:
 def test_previews_of_every_kind(tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text("13053;130*;*\n13068;130*;*\n")
     zips = (("13053", 2), ("13068", 1))
-    assert [step.examples for step in preview("zip", zips, CsvHierarchy("zip.csv"), folder=tmp_path).steps] == [("13053", "13068"), ("130*",), ("*",)]
-    assert [step.labels for step in preview("zip", zips, MaskHierarchy("right")).steps] == [2, 2, 1, 1, 1, 1]
-    assert [step.examples for step in preview("sex", (("F", 1), ("M", 1)), FlatHierarchy()).steps] == [("F", "M"), ("*",)]
+    assert [
+        step.examples
+        for step in preview("zip", zips, CsvHierarchy("zip.csv"), folder=tmp_path).steps
+    ] == [("13053", "13068"), ("130*",), ("*",)]
+    assert [step.labels for step in preview("zip", zips, MaskHierarchy("right")).steps] == [
+        2,
+        2,
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert [
+        step.examples for step in preview("sex", (("F", 1), ("M", 1)), FlatHierarchy()).steps
+    ] == [("F", "M"), ("*",)]
     born = ((date(1985, 7, 4), 1), (date(1985, 7, 9), 2))
-    assert [step.examples for step in preview("born", born, DateHierarchy(("month", "year"))).steps][1:] == [("1985-07",), ("1985",), ("*",)]
+    assert [
+        step.examples for step in preview("born", born, DateHierarchy(("month", "year"))).steps
+    ][1:] == [("1985-07",), ("1985",), ("*",)]
     with pytest.raises(DataError, match="does not cover"):
         preview("zip", (("99999", 1),), CsvHierarchy("zip.csv"), folder=tmp_path)
     with pytest.raises(DataError, match="is not a number"):
@@ -234,7 +303,10 @@ def test_every_proposal_for_adult_has_a_preview(tmp_path: Path) -> None:
 def test_no_rows_no_bars(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n")
     found = profile_data(str(tmp_path / "t.csv"), plan=tmp_path / "tacit.yaml")
-    assert set(found.histograms.values()) == {Histogram("none", why="no row has a value")} and not found.values
+    assert (
+        set(found.histograms.values()) == {Histogram("none", why="no row has a value")}
+        and not found.values
+    )
 
 
 def test_a_place_that_is_attached_is_not_attached_again() -> None:

@@ -33,22 +33,35 @@ def test_the_json_is_the_contract(tacit: Any) -> None:
     verdict = document["verdicts"][0]
     assert (verdict["check"], verdict["status"]) == ("differential-privacy", "holds")
     assert document["terms"] == {
-        "epsilon": "2", "epsilon_decimal": 2.0, "delta": "1/1000", "delta_decimal": 0.001, "guarantee": "dp", "mechanism": "dirichlet", "accept": None
+        "epsilon": "2",
+        "epsilon_decimal": 2.0,
+        "delta": "1/1000",
+        "delta_decimal": 0.001,
+        "guarantee": "dp",
+        "mechanism": "dirichlet",
+        "accept": None,
     }
     assert document["groups"] == "30" and document["drawn"]["people"] == document["people"]
     assert document["warnings"] == []
     assert document["steps"][0]["name"] == "Dirichlet-multinomial mechanism"
 
 
-def test_in_ci_nothing_that_looks_at_the_truth_is_told(tacit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_ci_nothing_that_looks_at_the_truth_is_told(
+    tacit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CI", "true")
     document = tacit("synthesize", "map", "-o", "out.csv", "--json").json
     assert document["utility"] is document["baseline"] is None
-    assert tacit("synthesize", "map", "-o", "out.csv", "--json", "--audience", "owner").json["utility"] is not None
+    assert (
+        tacit("synthesize", "map", "-o", "out.csv", "--json", "--audience", "owner").json["utility"]
+        is not None
+    )
 
 
 def test_a_seed_is_warned_of_everywhere(tacit: Any, folder: Path) -> None:
-    ran = tacit("synthesize", "map", "-o", "out.csv", "--seed", "7", "--json", "--report", "page.html")
+    ran = tacit(
+        "synthesize", "map", "-o", "out.csv", "--seed", "7", "--json", "--report", "page.html"
+    )
     assert "Warning: The output is not private" in ran.err
     assert any("not private" in warning for warning in ran.json["warnings"])
     assert "not private" in (folder / "page.html").read_text()
@@ -66,20 +79,38 @@ def test_maps_have_areas_where_a_file_has_them(tacit: Any, folder: Path) -> None
     city(folder, terms="epsilon: 2, delta: 0.001, domain: {file: homes.csv, groups: works.csv}")
     corners = [(0, 0), (0.005, 0), (0.005, 0.005), (0, 0.005), (0, 0)]
     features = [
-        {"type": "Feature", "properties": {"code": home}, "geometry": {"type": "Polygon", "coordinates": [[[lon + x, lat + y] for x, y in corners]]}}
+        {
+            "type": "Feature",
+            "properties": {"code": home},
+            "geometry": {
+                "type": "Polygon",
+                "coordinates": [[[lon + x, lat + y] for x, y in corners]],
+            },
+        }
         for home, (lat, lon) in spots.items()
     ]
-    (folder / "areas.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    (folder / "areas.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": features})
+    )
     arguments = ("synthesize", "map", "-o", "out.csv")
     ran = tacit(*arguments, "--areas", "areas.geojson", "--report", "page.html")
     assert ran.status == 0 and "<svg" in (folder / "page.html").read_text()
     assert "--areas is for the maps" in tacit(*arguments, "--areas", "areas.geojson").err
-    assert "cannot be read" in tacit(*arguments, "--areas", "none.geojson", "--report", "page.html").err
-    assert "would be replaced" in tacit(*arguments, "--areas", "page.html", "--report", "page.html").err
+    assert (
+        "cannot be read"
+        in tacit(*arguments, "--areas", "none.geojson", "--report", "page.html").err
+    )
+    assert (
+        "would be replaced"
+        in tacit(*arguments, "--areas", "page.html", "--report", "page.html").err
+    )
 
 
 def test_a_breached_check_ends_in_1_and_writes_nothing(tacit: Any, folder: Path) -> None:
-    city(folder, checks="checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n")
+    city(
+        folder,
+        checks="checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n",
+    )
     ran = tacit("synthesize", "map", "-o", "out.csv")
     assert ran.status == 1
     assert "othing was drawn or written" in " ".join(ran.out.split())
@@ -93,7 +124,10 @@ WRONG = {
     "no release": (("synthesize", "mop", "-o", "out.csv"), "no release 'mop'"),
     "a negative seed": (("synthesize", "map", "-o", "out.csv", "--seed", "-1"), "seed"),
     "no workers": (("synthesize", "map", "-o", "out.csv", "--workers", "0"), "workers"),
-    "the report is the output": (("synthesize", "map", "-o", "out.csv", "--report", "out.csv"), "the report would replace"),
+    "the report is the output": (
+        ("synthesize", "map", "-o", "out.csv", "--report", "out.csv"),
+        "the report would replace",
+    ),
     "another format": (("synthesize", "map", "-o", "out.json"), "does not write .json"),
     "no plan": (("synthesize", "map", "-o", "out.csv", "--plan", "none.yaml"), "none.yaml"),
 }
@@ -108,7 +142,9 @@ def test_wrong_input_ends_in_2_with_words(tacit: Any, folder: Path, what: str) -
     assert sorted(path.name for path in folder.iterdir()) == ["jobs.csv", "tacit.yaml"]
 
 
-def test_parts_of_other_terms_need_restart(tacit: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_other_terms_need_restart(
+    tacit: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -116,12 +152,18 @@ def test_parts_of_other_terms_need_restart(tacit: Any, folder: Path, monkeypatch
         patch.setattr("tacit.synthesizing.run.publish", interrupted)
         ran = tacit("synthesize", "map", "-o", "out.csv")
     assert ran.status == 130
-    assert "1 of 1 batches are drawn" in ran.err and "the same command goes on from there" in ran.err
+    assert (
+        "1 of 1 batches are drawn" in ran.err and "the same command goes on from there" in ran.err
+    )
     assert not (folder / "out.csv").exists()
     plan = (folder / "tacit.yaml").read_text()
     (folder / "tacit.yaml").write_text(plan.replace("epsilon: 2", "epsilon: 1"))
     ran = tacit("synthesize", "map", "-o", "out.csv")
-    assert ran.status == 2 and "epsilon of the release changed from 2 to 1" in ran.err and "--restart" in ran.err
+    assert (
+        ran.status == 2
+        and "epsilon of the release changed from 2 to 1" in ran.err
+        and "--restart" in ran.err
+    )
     assert tacit("synthesize", "map", "-o", "out.csv", "--restart").status == 0
     assert sorted(path.name for path in folder.iterdir()) == ["jobs.csv", "out.csv", "tacit.yaml"]
 
@@ -133,9 +175,23 @@ def test_a_data_frame_needs_no_plan() -> None:
     import tacit as package
     from tacit.errors import TacitError
 
-    jobs = {"work": ["mill"] * 4 + ["yard"] * 2, "home": [1, 1, 2, 3, 2, 1], "many": [1, 2, 3, 4, 5, 6], "name": list("abcdef")}
+    jobs = {
+        "work": ["mill"] * 4 + ["yard"] * 2,
+        "home": [1, 1, 2, 3, 2, 1],
+        "many": [1, 2, 3, 4, 5, 6],
+        "name": list("abcdef"),
+    }
     for kind in (pandas.DataFrame, polars.DataFrame):
-        found = package.synthesize(kind(jobs), group="work", value="home", count="many", domain=[1, 2, 3, 4], epsilon="ln(3)", delta=0, seed=3)
+        found = package.synthesize(
+            kind(jobs),
+            group="work",
+            value="home",
+            count="many",
+            domain=[1, 2, 3, 4],
+            epsilon="ln(3)",
+            delta=0,
+            seed=3,
+        )
         assert type(found.table) is kind and list(found.table.columns) == ["work", "home", "many"]
         by = dict.fromkeys(("mill", "yard"), 0)
         for group, many in zip(found.table["work"], found.table["many"], strict=True):

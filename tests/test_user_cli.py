@@ -57,9 +57,19 @@ def test_a_user_gets_a_token_that_the_gateway_knows(tacit: Any, folder: Path) ->
 def test_the_token_is_shown_once_and_is_in_no_file(tacit: Any, folder: Path) -> None:
     token = tacit("user", "add", "ann", "--role", "nurses", "--json").json["token"]
     assert TOKEN.fullmatch(token)
-    for command in (("list",), ("list", "--json"), ("revoke", "ann"), ("revoke", "ann", "--json"), ("list",)):
+    for command in (
+        ("list",),
+        ("list", "--json"),
+        ("revoke", "ann"),
+        ("revoke", "ann", "--json"),
+        ("list",),
+    ):
         ran = tacit("user", *command)
-        assert ran.status == 0 and token not in ran.out + ran.err and token[6:] not in ran.out + ran.err
+        assert (
+            ran.status == 0
+            and token not in ran.out + ran.err
+            and token[6:] not in ran.out + ran.err
+        )
     assert all(token.encode() not in path.read_bytes() for path in folder.iterdir())
 
 
@@ -80,7 +90,11 @@ def test_a_list_says_who_may_ask_and_who_may_not_any_more(tacit: Any) -> None:
     ran = tacit("user", "revoke", "ann")
     assert ran.status == 0 and "ann can ask no more" in ran.out
     users = {one["name"]: one for one in tacit("user", "list", "--json").json["users"]}
-    assert users["ann"]["revoked"].endswith("Z") and users["bob"]["revoked"] is None and users["bob"]["roles"] == ["desk"]
+    assert (
+        users["ann"]["revoked"].endswith("Z")
+        and users["bob"]["revoked"] is None
+        and users["bob"]["roles"] == ["desk"]
+    )
     lines = tacit("user", "list").out.splitlines()
     assert lines[0].split() == ["user", "roles", "since", "(UTC)", "token"]
     assert "revoked 20" in lines[1] and "in use" in lines[2]
@@ -98,15 +112,26 @@ def test_a_revoked_token_is_refused_and_the_name_may_come_back(tacit: Any, folde
 
 def test_a_role_must_be_in_the_plan(tacit: Any, folder: Path) -> None:
     ran = tacit("user", "add", "ann", "--role", "nurse", "--role", "desk", "--role", "cooks")
-    assert ran.status == 2 and "no role 'nurse'" in ran.err and "Did you mean 'nurses'?" in ran.err and "no role 'cooks'" in ran.err
+    assert (
+        ran.status == 2
+        and "no role 'nurse'" in ran.err
+        and "Did you mean 'nurses'?" in ran.err
+        and "no role 'cooks'" in ran.err
+    )
     assert "tacit.yaml:8:1" in ran.err
-    assert not (folder / "tacit-ledger.sqlite").exists() and not (folder / "tacit-ledger.key").exists()
+    assert (
+        not (folder / "tacit-ledger.sqlite").exists() and not (folder / "tacit-ledger.key").exists()
+    )
 
 
 def test_a_plan_without_roles_says_what_to_write(tacit: Any, folder: Path) -> None:
     (folder / "tacit.yaml").write_text(PLAN.partition("roles:")[0], "utf-8")
     ran = tacit("user", "add", "ann", "--role", "nurses", "--json")
-    assert ran.status == 2 and "has no roles" in ran.json["error"]["message"] and "nurses:" in ran.json["error"]["hint"]
+    assert (
+        ran.status == 2
+        and "has no roles" in ran.json["error"]["message"]
+        and "nurses:" in ran.json["error"]["hint"]
+    )
 
 
 def test_a_role_that_the_plan_lost_is_marked(tacit: Any, folder: Path) -> None:
@@ -142,7 +167,11 @@ def test_nobody_yet(tacit: Any, folder: Path) -> None:
     with open_ledger("tacit-ledger.sqlite", folder, create=True):
         pass
     ran = tacit("user", "list")
-    assert ran.status == 0 and "Nobody may ask" in ran.out and "tacit user add NAME --role nurses" in ran.out
+    assert (
+        ran.status == 0
+        and "Nobody may ask" in ran.out
+        and "tacit user add NAME --role nurses" in ran.out
+    )
     assert tacit("user", "list", "--json").json == {"users": []}
 
 
@@ -150,7 +179,10 @@ def test_a_user_that_somebody_wrote_into_the_file_is_an_error(tacit: Any, folder
     tacit("user", "add", "ann", "--role", "nurses")
     with sqlite3.connect(folder / "tacit-ledger.sqlite") as database:
         row = database.execute("SELECT body, mac FROM tacit_users").fetchone()
-        database.execute("INSERT INTO tacit_users (name, body, mac) VALUES ('eve', ?, ?)", (row[0].replace("ann", "eve"), row[1]))
+        database.execute(
+            "INSERT INTO tacit_users (name, body, mac) VALUES ('eve', ?, ?)",
+            (row[0].replace("ann", "eve"), row[1]),
+        )
     assert tacit("user", "list").status == 2
     assert tacit("ledger", "verify").status == 1
 
@@ -166,12 +198,17 @@ def test_another_plan_is_named_in_the_next_steps(tacit: Any, folder: Path) -> No
     (other / "plan.yaml").write_text(PLAN, "utf-8")
     ran = tacit("user", "add", "ann", "--role", "desk", "--plan", "my clinic/plan.yaml")
     assert ran.status == 0 and "tacit serve 'my clinic/plan.yaml'" in " ".join(ran.out.split())
-    assert (other / "tacit-ledger.sqlite").exists() and not (folder / "tacit-ledger.sqlite").exists()
+    assert (other / "tacit-ledger.sqlite").exists() and not (
+        folder / "tacit-ledger.sqlite"
+    ).exists()
 
 
 def test_it_runs_as_a_program_and_the_key_is_for_the_owner_only(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tacit", "user", "add", "ann", "--role", "nurses", "--json"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "tacit", "user", "add", "ann", "--role", "nurses", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0 and TOKEN.fullmatch(json.loads(done.stdout)["token"])
     assert (folder / "tacit-ledger.key").stat().st_mode & 0o777 == 0o600
@@ -187,9 +224,17 @@ def test_an_owner_may_open_the_workbench_and_ask_nothing(tacit: Any, folder: Pat
     nurse = tacit("user", "add", "ann", "--role", "nurses", "--json").json
     assert nurse["owner"] is False and not found(nurse["token"], folder).owner
     listed = tacit("user", "list", "--json").json["users"]
-    assert [(one["name"], one["roles"], one["owner"]) for one in listed] == [("ann", ["nurses"], False), ("bea", ["desk"], True), ("olga", [], True)]
+    assert [(one["name"], one["roles"], one["owner"]) for one in listed] == [
+        ("ann", ["nurses"], False),
+        ("bea", ["desk"], True),
+        ("olga", [], True),
+    ]
     lines = tacit("user", "list").out.splitlines()
-    assert "owner" not in lines[1] and "owner (opens the workbench), desk" in lines[2] and "owner (opens the workbench)" in lines[3]
+    assert (
+        "owner" not in lines[1]
+        and "owner (opens the workbench), desk" in lines[2]
+        and "owner (opens the workbench)" in lines[3]
+    )
     assert tacit("user", "revoke", "olga", "--json").json["owner"] is True
 
 

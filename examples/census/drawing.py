@@ -20,7 +20,12 @@ AXES = {
     "discernibility": "discernibility",
     "kl": "KL-divergence (nats)",
 }
-NAMES = {"sex": "gender", "marital_status": "marital status", "native_country": "native country", "workclass": "work class"}
+NAMES = {
+    "sex": "gender",
+    "marital_status": "marital status",
+    "native_country": "native country",
+    "workclass": "work class",
+}
 
 
 def drawn(spec: dict[str, Any], title: str) -> str:
@@ -30,27 +35,61 @@ def drawn(spec: dict[str, Any], title: str) -> str:
     except ImportError:
         raise MissingExtra("vl-convert-python", extra="report", purpose="the figures") from None
     root, inside = vegalite_to_svg({**spec, "config": config()}, allowed_base_urls=[]).split(">", 1)
-    return f'{root} role="img" aria-label="{escape(title)}"><title>{escape(title)}</title>{inside}\n'
+    return (
+        f'{root} role="img" aria-label="{escape(title)}"><title>{escape(title)}</title>{inside}\n'
+    )
 
 
 def config() -> dict[str, Any]:
     """The look of all figures."""
-    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12}
+    axis = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": 400,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    }
     return {
         "aria": False,
         "background": "white",
         "font": FONT,
         "padding": 16,
         "view": {"stroke": None},
-        "axis": {**axis, "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT, "labelAngle": 0},
-        "title": {"anchor": "start", "color": INK, "fontSize": 15, "fontWeight": 600, "subtitleColor": MUTED, "subtitleFontSize": 12, "offset": 14},
-        "legend": {"orient": "top", "title": None, "labelColor": INK, "labelFontSize": 12, "symbolSize": 120, "offset": 6},
+        "axis": {
+            **axis,
+            "gridColor": FAINT,
+            "domainColor": FAINT,
+            "tickColor": FAINT,
+            "labelAngle": 0,
+        },
+        "title": {
+            "anchor": "start",
+            "color": INK,
+            "fontSize": 15,
+            "fontWeight": 600,
+            "subtitleColor": MUTED,
+            "subtitleFontSize": 12,
+            "offset": 14,
+        },
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "labelColor": INK,
+            "labelFontSize": 12,
+            "symbolSize": 120,
+            "offset": 6,
+        },
     }
 
 
 def colour(names: Sequence[str], colours: Sequence[str]) -> dict[str, Any]:
     """One colour for each name, in this order."""
-    return {"field": "kind", "type": "nominal", "sort": list(names), "scale": {"domain": list(names), "range": list(colours)}}
+    return {
+        "field": "kind",
+        "type": "nominal",
+        "sort": list(names),
+        "scale": {"domain": list(names), "range": list(colours)},
+    }
 
 
 def running_times(found: Sequence[Times], table: str, number: str) -> str:
@@ -64,14 +103,33 @@ def running_times(found: Sequence[Times], table: str, number: str) -> str:
     ratios = [one.ratio for one in found]
     title = f"Figure {number}: diversity takes {min(ratios):.2f} to {max(ratios):.2f} times as long"
     spec = {
-        "title": {"text": title, "subtitle": f"CPU seconds to find all tables, counting the raw one included; {table}"},
+        "title": {
+            "text": title,
+            "subtitle": f"CPU seconds to find all tables, counting the raw one included; {table}",
+        },
         "width": 560,
         "height": 220,
         "data": {"values": rows},
-        "mark": {"type": "line", "point": {"size": 60, "filled": True, "opacity": 1}, "strokeWidth": 2.5},
+        "mark": {
+            "type": "line",
+            "point": {"size": 60, "filled": True, "opacity": 1},
+            "strokeWidth": 2.5,
+        },
         "encoding": {
-            "x": {"field": "columns", "type": "ordinal", "title": "columns of the quasi-identifier", "scale": {"padding": 0.3}, "axis": {"grid": False}},
-            "y": {"field": "seconds", "type": "quantitative", "title": "CPU seconds", "scale": {"zero": True}, "axis": {"tickCount": 5}},
+            "x": {
+                "field": "columns",
+                "type": "ordinal",
+                "title": "columns of the quasi-identifier",
+                "scale": {"padding": 0.3},
+                "axis": {"grid": False},
+            },
+            "y": {
+                "field": "seconds",
+                "type": "quantitative",
+                "title": "CPU seconds",
+                "scale": {"zero": True},
+                "axis": {"tickCount": 5},
+            },
             "color": colour(names, (COLOURS[0], COLOURS[1])),
             "strokeDash": {"field": "kind", "type": "nominal", "sort": list(names), "legend": None},
         },
@@ -82,9 +140,14 @@ def running_times(found: Sequence[Times], table: str, number: str) -> str:
 def costs(found: Sequence[Utility], number: str, measures: Sequence[str], sample: str) -> str:
     """Figures 3.3 to 3.6: the least height, average group and discernibility for one quasi-identifier."""
     title = f"Figure {number}: diversity takes {more_steps(found)} than k-anonymity"
-    note = [f"Q = {{{spoken(found[0].quasi)}}}", f"Adult, {sample}; k = l on the horizontal axis{crosses(found)}"]
+    note = [
+        f"Q = {{{spoken(found[0].quasi)}}}",
+        f"Adult, {sample}; k = l on the horizontal axis{crosses(found)}",
+    ]
     panels = [panel(found, name, AXES[name]) for name in measures]
-    return drawn({"title": {"text": title, "subtitle": note}, "hconcat": panels, "spacing": 36}, title)
+    return drawn(
+        {"title": {"text": title, "subtitle": note}, "hconcat": panels, "spacing": 36}, title
+    )
 
 
 def divergences(found: Sequence[Sequence[Utility]], number: str, sample: str) -> str:
@@ -92,8 +155,13 @@ def divergences(found: Sequence[Sequence[Utility]], number: str, sample: str) ->
     title = f"Figure {number}: {how_near(found)}"
     missing = next((text for text in map(crosses, found) if text), "")
     note = f"KL-divergence to the best table; Adult, {sample}; k = l on the horizontal axis; dashed: all of Q suppressed{missing}"
-    panels = [{**panel(one, "kl", AXES["kl"], one[0].base), "title": small(spoken(one[0].quasi))} for one in found]
-    return drawn({"title": {"text": title, "subtitle": note}, "hconcat": panels, "spacing": 36}, title)
+    panels = [
+        {**panel(one, "kl", AXES["kl"], one[0].base), "title": small(spoken(one[0].quasi))}
+        for one in found
+    ]
+    return drawn(
+        {"title": {"text": title, "subtitle": note}, "hconcat": panels, "spacing": 36}, title
+    )
 
 
 def crosses(found: Sequence[Utility]) -> str:
@@ -109,7 +177,11 @@ def by_kind(found: Sequence[Utility], name: str) -> dict[tuple[str, int], float]
 def more_steps(found: Sequence[Utility]) -> str:
     """How many steps of generalization more than k-anonymity the diverse tables need, in words."""
     heights = by_kind(found, "height")
-    more = [int(height - heights[KINDS[0], degree]) for (kind, degree), height in heights.items() if kind != KINDS[0]]
+    more = [
+        int(height - heights[KINDS[0], degree])
+        for (kind, degree), height in heights.items()
+        if kind != KINDS[0]
+    ]
     low, high = min(more, default=0), max(more, default=0)
     steps = "step" if high == 1 else "steps"
     return f"{high} {steps} more" if low == high else f"{low} to {high} {steps} more"
@@ -120,7 +192,11 @@ def how_near(found: Sequence[Sequence[Utility]]) -> str:
     within = []
     costs = [by_kind(part, "kl") for part in found]
     for degree in sorted({one.degree for part in found for one in part}):
-        if not all((kind, degree) in one and one[kind, degree] <= NEARLY * one[KINDS[0], degree] for one in costs for kind in KINDS):
+        if not all(
+            (kind, degree) in one and one[kind, degree] <= NEARLY * one[KINDS[0], degree]
+            for one in costs
+            for kind in KINDS
+        ):
             break
         within.append(degree)
     best = f"up to l = {within[-1]} " if within else "at no l "
@@ -141,14 +217,29 @@ def spoken(quasi: Sequence[str]) -> str:
     return ", ".join(NAMES.get(name, name) for name in quasi)
 
 
-def panel(found: Sequence[Utility], name: str, title: str, base: float | None = None) -> dict[str, Any]:
+def panel(
+    found: Sequence[Utility], name: str, title: str, base: float | None = None
+) -> dict[str, Any]:
     """Bars side by side for each l; where nothing meets a definition, a cross instead of a bar."""
-    rows = [{"l": one.degree, "kind": one.kind, "cost": one.least[name]} for one in found if one.least]
+    rows = [
+        {"l": one.degree, "kind": one.kind, "cost": one.least[name]} for one in found if one.least
+    ]
     without = [{"l": one.degree, "kind": one.kind, "cost": 0} for one in found if not one.least]
     place = {
-        "x": {"field": "l", "type": "ordinal", "title": None, "scale": {"paddingInner": 0.25}, "axis": {"grid": False}},
+        "x": {
+            "field": "l",
+            "type": "ordinal",
+            "title": None,
+            "scale": {"paddingInner": 0.25},
+            "axis": {"grid": False},
+        },
         "xOffset": {"field": "kind", "sort": list(KINDS), "scale": {"domain": list(KINDS)}},
-        "y": {"field": "cost", "type": "quantitative", "title": title, "axis": {"tickCount": 5, "format": "~s"}},
+        "y": {
+            "field": "cost",
+            "type": "quantitative",
+            "title": title,
+            "axis": {"tickCount": 5, "format": "~s"},
+        },
         "color": colour(KINDS, COLOURS),
     }
     layers: list[dict[str, Any]] = [{"data": {"values": rows}, "mark": "bar", "encoding": place}]
@@ -156,5 +247,7 @@ def panel(found: Sequence[Utility], name: str, title: str, base: float | None = 
     layers.append({"data": {"values": without}, "mark": cross, "encoding": place})
     if base is not None:
         line = {"type": "rule", "strokeDash": [4, 4], "color": INK}
-        layers.append({"data": {"values": [{"cost": base}]}, "mark": line, "encoding": {"y": place["y"]}})
+        layers.append(
+            {"data": {"values": [{"cost": base}]}, "mark": line, "encoding": {"y": place["y"]}}
+        )
     return {"width": 250, "height": 180, "layer": layers}

@@ -25,7 +25,16 @@ from tacit.tables.recoded import generalized
 from tacit.utility.measures import measure
 
 HERE = Path(__file__).parent
-ADULT = ("age", "sex", "race", "marital_status", "education", "native_country", "workclass", "salary_class")
+ADULT = (
+    "age",
+    "sex",
+    "race",
+    "marital_status",
+    "education",
+    "native_country",
+    "workclass",
+    "salary_class",
+)
 LANDS = ("zipcode", "orderdate", "gender", "style", "price", "quantity", "shipment")
 GROUP_SIZES = (2, 5, 10, 15, 20, 30, 50)
 DIVERSITIES = (2, 4, 6, 8, 10)
@@ -83,12 +92,19 @@ def question(data: Data, quasi: Sequence[str], sensitive: str) -> MicrodataQuest
     known = plan.tables[data.table]
     trees = {name: known.hierarchies.get(name, FlatHierarchy()) for name in quasi}
     table = replace(
-        known, quasi_identifiers=tuple(quasi), sensitive=(sensitive,), as_written=(sensitive,), insensitive=(), hierarchies=trees
+        known,
+        quasi_identifiers=tuple(quasi),
+        sensitive=(sensitive,),
+        as_written=(sensitive,),
+        insensitive=(),
+        hierarchies=trees,
     )
     with DuckDB(folder=data.folder) as engine:
         engine.attach(table)
         counted = count_table(engine, table, plan)
-    return counted.question(data.table, {name: counted.hierarchies[name].level(0) for name in quasi})
+    return counted.question(
+        data.table, {name: counted.hierarchies[name].level(0) for name in quasi}
+    )
 
 
 def lattice_of(raw: MicrodataQuestion) -> Lattice:
@@ -108,7 +124,9 @@ def required(kind: str, degree: int) -> Required:
     return Required(define("l-diversity", {**more, "l": degree}))
 
 
-def homogeneity(data: Data, quasi: Sequence[str], sensitive: str, tell: Tell) -> dict[int, AllMinimal]:
+def homogeneity(
+    data: Data, quasi: Sequence[str], sensitive: str, tell: Tell
+) -> dict[int, AllMinimal]:
     """Tables 3.9 to 3.12: for every k, the attack on all minimal k-anonymous tables."""
     raw = question(data, quasi, sensitive)
     found = {}
@@ -118,7 +136,9 @@ def homogeneity(data: Data, quasi: Sequence[str], sensitive: str, tell: Tell) ->
     return found
 
 
-def times(data: Data, columns: Sequence[str], sensitive: str, repeats: int, tell: Tell) -> Iterator[Times]:
+def times(
+    data: Data, columns: Sequence[str], sensitive: str, repeats: int, tell: Tell
+) -> Iterator[Times]:
     """Figures 3.1 and 3.2: how long all 6-anonymous tables take, and all entropy 6-diverse ones."""
     for size in range(3, len(columns) + 1):
         tell(f"{data.table}: running times for {size} columns")
@@ -162,7 +182,11 @@ def utility(data: Data, quasi: Sequence[str], sensitive: str, tell: Tell) -> Ite
         for kind in KINDS:
             nodes = all_nodes(raw, lattice, required(kind, degree)).minimal
             tables = [generalized(raw, lattice.named(node)) for node in nodes]
-            best = {name: min(float(measure(name).cost(table)) for table in tables) for name in MEASURES if tables}
+            best = {
+                name: min(float(measure(name).cost(table)) for table in tables)
+                for name in MEASURES
+                if tables
+            }
             yield Utility(tuple(quasi), kind, degree, base, best)
 
 
@@ -174,21 +198,43 @@ def facts(data: Data, tell: Tell) -> Iterator[tuple[str, str, str]]:
     counts = raw.before("occupation").values()
     entropy = -sum(number / raw.people * math.log(number / raw.people) for number in counts)
     yield "rows without missing values", f"{raw.rows:,}", "45,222"
-    yield "the occupations of all together are entropy l-diverse up to l", f"{math.exp(entropy):.2f}", "10.57"
+    yield (
+        "the occupations of all together are entropy l-diverse up to l",
+        f"{math.exp(entropy):.2f}",
+        "10.57",
+    )
     none = not all_nodes(raw, lattice, required("recursive (3,l)", 12)).minimal
-    yield "a table that is recursive (3,12)-diverse", "there is none" if none else "there is one", "there is none"
+    yield (
+        "a table that is recursive (3,12)-diverse",
+        "there is none" if none else "there is one",
+        "there is none",
+    )
     ages = raw.before("age")
     for low, high, printed in ((81, 90, "114"), (31, 40, "12,291")):
-        yield f"people aged {low} to {high}", f"{sum(n for age, n in ages.items() if low <= age <= high):,}", printed
+        yield (
+            f"people aged {low} to {high}",
+            f"{sum(n for age, n in ages.items() if low <= age <= high):,}",
+            printed,
+        )
     nodes = all_nodes(raw, lattice, required("k-anonymity", 4)).minimal
-    large = sum(measure("average-group").cost(generalized(raw, lattice.named(node))) > 1000 for node in nodes)
-    yield "minimal 4-anonymous tables with groups of more than 1,000 on average", f"{large} of {len(nodes)}", "some"
+    large = sum(
+        measure("average-group").cost(generalized(raw, lattice.named(node))) > 1000
+        for node in nodes
+    )
+    yield (
+        "minimal 4-anonymous tables with groups of more than 1,000 on average",
+        f"{large} of {len(nodes)}",
+        "some",
+    )
 
 
 def write_sample(data: Data, folder: Path) -> Data:
     """A Bernoulli sample of 5 % of the rows (section 3.6), the same every time."""
     rng = random.Random(SEED)
-    with (data.folder / "adult.csv").open(encoding="utf-8") as rows, (folder / "adult.csv").open("w", encoding="utf-8") as kept:
+    with (
+        (data.folder / "adult.csv").open(encoding="utf-8") as rows,
+        (folder / "adult.csv").open("w", encoding="utf-8") as kept,
+    ):
         kept.write(next(rows))
         kept.writelines(row for row in rows if rng.random() < SAMPLE)
     return replace(data, folder=folder)

@@ -11,9 +11,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 COLUMNS = (
-    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship",
-    "race", "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "salary_class",
-)  # fmt: skip
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "salary_class",
+)
 
 
 def complete_rows(path: Path) -> Iterator[list[str]]:

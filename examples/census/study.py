@@ -80,7 +80,9 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="the folder for tables and figures")
     parser.add_argument("--lands", type=Path, help="a folder with a table shaped like Lands End")
     parser.add_argument("--only", choices=PARTS, help="one part of the study")
-    parser.add_argument("--repeat", type=int, default=3, help="runs of which the least time counts (default: 3)")
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="runs of which the least time counts (default: 3)"
+    )
     return parser.parse_args(arguments)
 
 
@@ -89,7 +91,10 @@ def adult_data(folder: Path) -> Data:
     for place in (folder, folder / "adult"):
         if (place / "adult.csv").is_file():
             return Data(HERE / "tacit.yaml", place, "adult")
-    raise InputError(f"--data: {folder} has no adult.csv.", hint="prepare.py makes it of the files that UCI publishes; see README.md.")
+    raise InputError(
+        f"--data: {folder} has no adult.csv.",
+        hint="prepare.py makes it of the files that UCI publishes; see README.md.",
+    )
 
 
 def lands_data(folder: Path | None) -> Data | None:
@@ -97,7 +102,10 @@ def lands_data(folder: Path | None) -> Data | None:
     if folder is None:
         return None
     if not (folder / "tacit.yaml").is_file():
-        raise InputError(f"--lands: {folder} has no tacit.yaml.", hint="Write the table with: python -m benchmarks.data FOLDER")
+        raise InputError(
+            f"--lands: {folder} has no tacit.yaml.",
+            hint="Write the table with: python -m benchmarks.data FOLDER",
+        )
     return Data(folder / "tacit.yaml", folder, "lands")
 
 
@@ -127,14 +135,28 @@ def study_tables(adult: Data, lands: Data | None, out: Path, tell: Tell) -> None
     lines += ["| what the text says of Adult | ours | printed |", "|:--|--:|--:|"]
     lines += [f"| {' | '.join(line)} |" for line in facts(adult, tell)]
     (out / "tables.md").write_text("\n".join(lines) + "\n", "utf-8")
-    keep(out, "tables", {name: {str(k): one.to_json() for k, one in by_k.items()} for name, by_k in found.items()})
+    keep(
+        out,
+        "tables",
+        {name: {str(k): one.to_json() for k, one in by_k.items()} for name, by_k in found.items()},
+    )
 
 
-def two_tables(name: str, numbers: tuple[str, str], found: Mapping[int, AllMinimal]) -> Iterator[str]:
+def two_tables(
+    name: str, numbers: tuple[str, str], found: Mapping[int, AllMinimal]
+) -> Iterator[str]:
     """Groups of one value, and groups nearly so, as Markdown."""
     certain, near = numbers
-    yield from one_table(f"Table {certain}: homogeneity attack, {name}", certain, {k: one.certain for k, one in found.items()})
-    yield from one_table(f"Table {near}: 95 % homogeneity attack, {name}", near, {k: one.near for k, one in found.items()})
+    yield from one_table(
+        f"Table {certain}: homogeneity attack, {name}",
+        certain,
+        {k: one.certain for k, one in found.items()},
+    )
+    yield from one_table(
+        f"Table {near}: 95 % homogeneity attack, {name}",
+        near,
+        {k: one.near for k, one in found.items()},
+    )
 
 
 def one_table(title: str, number: str, found: Mapping[int, Average]) -> Iterator[str]:
@@ -187,7 +209,9 @@ def study_utility(adult: Data, out: Path, tell: Tell) -> None:
         part = Path(folder) / "sample"
         part.mkdir()
         sample = write_sample(adult, part)
-        small = {number: list(utility(sample, quasi, SENSITIVE, tell)) for number, quasi in QUASI.items()}
+        small = {
+            number: list(utility(sample, quasi, SENSITIVE, tell)) for number, quasi in QUASI.items()
+        }
         rows = sum(1 for _ in (part / "adult.csv").open(encoding="utf-8")) - 1
     words = f"a 5 % sample of {rows:,} rows"
     for number, found in small.items():
@@ -214,7 +238,11 @@ def utility_table(found: Sequence[Utility], sample: str) -> Iterator[str]:
     yield "|--:|" + "--:|" * (len(MEASURES) * len(KINDS))
     for degree in DIVERSITIES:
         line = {one.kind: one for one in found if one.degree == degree}
-        yield f"| {degree} | " + " | ".join(shown(line[kind], name) for name in MEASURES for kind in KINDS) + " |"
+        yield (
+            f"| {degree} | "
+            + " | ".join(shown(line[kind], name) for name in MEASURES for kind in KINDS)
+            + " |"
+        )
     yield ""
 
 
@@ -222,7 +250,9 @@ def shown(one: Utility, name: str) -> str:
     """A cost as text."""
     if not one.least:
         return "–"
-    return f"{one.least[name]:.2f}" if name in ("kl", "average-group") else f"{one.least[name]:,.0f}"
+    return (
+        f"{one.least[name]:.2f}" if name in ("kl", "average-group") else f"{one.least[name]:,.0f}"
+    )
 
 
 if __name__ == "__main__":

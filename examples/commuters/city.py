@@ -29,7 +29,11 @@ PULL = 4.0  # miles over which a home becomes e times less likely
 BRIDGE = 1.5  # miles that crossing the river adds
 LEAST, MOST = 3, 20_000  # jobs of a workplace
 SPREAD = 1.6  # of the logarithm of its jobs
-CENTRES = ((0.50, 0.50, 1.0), (0.78, 0.60, 0.6), (0.22, 0.25, 0.3))  # where, as parts of the map, and how heavy
+CENTRES = (
+    (0.50, 0.50, 1.0),
+    (0.78, 0.60, 0.6),
+    (0.22, 0.25, 0.3),
+)  # where, as parts of the map, and how heavy
 QUARTERS = 5  # tracts from west to east that share a name, and from south to north
 
 
@@ -86,14 +90,19 @@ class City:
     def weight(self, tract: Tract, reach: float) -> float:
         """How dense a tract is: it falls by e over so many miles from a centre."""
         return sum(
-            heavy * math.exp(-math.hypot(tract.x - across * COLUMNS, tract.y - up * self.height) / reach) for across, up, heavy in CENTRES
+            heavy
+            * math.exp(-math.hypot(tract.x - across * COLUMNS, tract.y - up * self.height) / reach)
+            for across, up, heavy in CENTRES
         )
 
     @cached_property
     def residents(self) -> list[float]:
         """The weight of each tract as a home; some are parks or yards where hardly anybody lives."""
         draw = Random(f"residents {self.seed}")
-        return [self.weight(one, 6.0) * (0.02 if draw.random() < 0.06 else 0.5 + draw.random()) for one in self.places]
+        return [
+            self.weight(one, 6.0) * (0.02 if draw.random() < 0.06 else 0.5 + draw.random())
+            for one in self.places
+        ]
 
     @cached_property
     def work(self) -> dict[int, int]:
@@ -104,9 +113,15 @@ class City:
         waits = [-math.log(1 - draw.random()) / weight for weight in weights]
         chosen = sorted(sorted(range(self.tracts), key=waits.__getitem__)[: self.workplaces])
         normal = NormalDist()
-        sizes = [math.exp(SPREAD * normal.inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))) for _ in chosen]
+        sizes = [
+            math.exp(SPREAD * normal.inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9)))
+            for _ in chosen
+        ]
         unit = self.jobs / sum(sizes)
-        return {place: min(max(round(size * unit), LEAST), MOST) for place, size in zip(chosen, sizes, strict=True)}
+        return {
+            place: min(max(round(size * unit), LEAST), MOST)
+            for place, size in zip(chosen, sizes, strict=True)
+        }
 
     def miles(self, one: Tract, other: Tract) -> float:
         """How far it is to travel: over a bridge where the river is between."""
@@ -120,7 +135,10 @@ class City:
         found = []
         for place, jobs in self.work.items():
             there = self.places[place]
-            pulls = [many * math.exp(-self.miles(home, there) / PULL) for home, many in zip(self.places, self.residents, strict=True)]
+            pulls = [
+                many * math.exp(-self.miles(home, there) / PULL)
+                for home, many in zip(self.places, self.residents, strict=True)
+            ]
             homes = Counter(drawn(pulls, jobs, draw))
             found += [(self.places[home].code, there.code, many) for home, many in homes.items()]
         return tuple(sorted(found))
@@ -144,7 +162,9 @@ def write(city: City, folder: Path) -> None:
         writer.writerow(("BoroCT2010", "geoid_tract2010", "nta_name", "lat", "lon"))
         for one in city.places:
             latitude, longitude = one.position
-            writer.writerow((one.code, f"99{one.code:09d}", one.quarter, f"{latitude:.6f}", f"{longitude:.6f}"))
+            writer.writerow(
+                (one.code, f"99{one.code:09d}", one.quarter, f"{latitude:.6f}", f"{longitude:.6f}")
+            )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -155,11 +175,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--{name}", type=int, default=default, help=f"(default: {default:,})")
     asked = parser.parse_args(arguments)
     if not 0 < asked.workplaces <= asked.tracts or asked.jobs < 1:
-        parser.error("there are as many tracts as workplaces at least, and at least 1 of each, and 1 job")
+        parser.error(
+            "there are as many tracts as workplaces at least, and at least 1 of each, and 1 job"
+        )
     city = City(asked.tracts, asked.workplaces, asked.jobs, asked.seed)
     write(city, asked.folder)
     jobs = sum(many for _, _, many in city.flows)
-    print(f"{jobs:,} jobs in {len(city.work)} of {city.tracts} tracts, {len(city.flows):,} flows, written to {asked.folder}")
+    print(
+        f"{jobs:,} jobs in {len(city.work)} of {city.tracts} tracts, {len(city.flows):,} flows, written to {asked.folder}"
+    )
 
 
 if __name__ == "__main__":

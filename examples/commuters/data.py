@@ -46,7 +46,9 @@ class Commuters:
     @cached_property
     def positions(self) -> Positions:
         """Where tracts and workplaces are."""
-        return Positions(self.latitude, self.longitude, self.latitude[self.work], self.longitude[self.work])
+        return Positions(
+            self.latitude, self.longitude, self.latitude[self.work], self.longitude[self.work]
+        )
 
     @cached_property
     def work(self) -> Integers:
@@ -64,7 +66,9 @@ class Commuters:
     def miles(self, group: int) -> Floats:
         """How far every tract is from a group."""
         there = self.work[group]
-        return miles_between(self.latitude, self.longitude, self.latitude[there], self.longitude[there])
+        return miles_between(
+            self.latitude, self.longitude, self.latitude[there], self.longitude[there]
+        )
 
     @cached_property
     def regions(self) -> tuple[int, Integers]:
@@ -75,11 +79,22 @@ class Commuters:
 
 def new_york(folder: Path | None = None) -> Path | None:
     """The folder with New York's flows: the one that is named, that of TACIT_DATA, or the one beside the repository."""
-    named = [folder] if folder else [Path(one) for one in (os.environ.get("TACIT_DATA"), HERE.parents[2] / "shared" / "data") if one]
+    named = (
+        [folder]
+        if folder
+        else [
+            Path(one)
+            for one in (os.environ.get("TACIT_DATA"), HERE.parents[2] / "shared" / "data")
+            if one
+        ]
+    )
     every = [where for one in named for where in (one / FOLDER, one)]
     found = next((one for one in every if all((one / name).is_file() for name in FILES)), None)
     if folder and found is None:
-        raise InputError(f"{' and '.join(FILES)} are not in {folder}.", hint="Leave --data out: a city is generated then.")
+        raise InputError(
+            f"{' and '.join(FILES)} are not in {folder}.",
+            hint="Leave --data out: a city is generated then.",
+        )
     return found
 
 
@@ -90,13 +105,25 @@ def read(folder: Path, name: str) -> Commuters:
     codes = tuple(row["BoroCT2010"] for row in tracts)
     known = set(codes)
     with (folder / "flows.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [(row["destination"], row["origin"], int(row["jobs"])) for row in csv.DictReader(lines)]
+        rows = [
+            (row["destination"], row["origin"], int(row["jobs"])) for row in csv.DictReader(lines)
+        ]
     inside = [row for row in rows if row[1] in known]
     groups = sorted({row[0] for row in inside} & known)
     inside = [row for row in inside if row[0] in known]
-    latitude, longitude = (np.array([float(row[column]) for row in tracts]) for column in ("lat", "lon"))
+    latitude, longitude = (
+        np.array([float(row[column]) for row in tracts]) for column in ("lat", "lon")
+    )
     outside = sum(row[2] for row in rows) - sum(row[2] for row in inside)
-    return Commuters(name, codes, tuple(row["nta_name"] for row in tracts), latitude, longitude, Flows.of(inside, groups, codes), outside)
+    return Commuters(
+        name,
+        codes,
+        tuple(row["nta_name"] for row in tracts),
+        latitude,
+        longitude,
+        Flows.of(inside, groups, codes),
+        outside,
+    )
 
 
 def commuters(folder: Path | None, scratch: Path, *, city: bool = False) -> Commuters:
@@ -128,10 +155,21 @@ def prepare(output: Path, folder: Path | None = None, *, city: bool = False) -> 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the files of the plan."""
-    parser = argparse.ArgumentParser(prog="python -m examples.commuters.data", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--output", type=Path, default=HERE / "data", help="the folder to write (default: data beside the plan)")
-    parser.add_argument("--data", type=Path, help="the folder with New York's flows.csv and tracts.csv")
-    parser.add_argument("--city", action="store_true", help="the generated city, even where New York is here")
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.commuters.data", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=HERE / "data",
+        help="the folder to write (default: data beside the plan)",
+    )
+    parser.add_argument(
+        "--data", type=Path, help="the folder with New York's flows.csv and tracts.csv"
+    )
+    parser.add_argument(
+        "--city", action="store_true", help="the generated city, even where New York is here"
+    )
     asked = parser.parse_args(arguments)
     try:
         name = prepare(asked.output, asked.data, city=asked.city)

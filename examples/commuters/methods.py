@@ -22,7 +22,11 @@ from tacit.utility.flows import Flows
 
 EPSILON, DELTA = Epsilon.read("4.6"), Fraction("1e-5")  # of section 4.6
 SHRUNK = Epsilon.read("8.6")  # what section 4.6 ends at
-KEEPS = ((5, Fraction(1)), (10, Fraction(1, 2)), (15, Fraction(1, 5)))  # miles, and how often empty tracts up to there are kept
+KEEPS = (
+    (5, Fraction(1)),
+    (10, Fraction(1, 2)),
+    (15, Fraction(1, 5)),
+)  # miles, and how often empty tracts up to there are kept
 BEYOND = Fraction(1, 20)
 NEAR = 15.0  # miles
 DP = Terms(EPSILON, DELTA)
@@ -36,7 +40,9 @@ class Method:
     name: str
     words: str
     terms: Terms
-    domain: Callable[[Commuters, int], Domain] = field(default=lambda data, group: Domain(len(data.codes)))
+    domain: Callable[[Commuters, int], Domain] = field(
+        default=lambda data, group: Domain(len(data.codes))
+    )
     coarse: bool = False
     printed: bool = False  # noise by Algorithm 4, as the dissertation has it
 
@@ -74,13 +80,40 @@ def shrinking(data: Commuters, group: int) -> Domain:
 METHODS = (
     Method("dp", "tracts, differential privacy", DP),
     Method("pdp", "tracts, probabilistic dp of all workplaces together", PDP),
-    Method("theorem-4.2", "tracts, probabilistic dp as the dissertation computes it", PDP, printed=True),
+    Method(
+        "theorem-4.2", "tracts, probabilistic dp as the dissertation computes it", PDP, printed=True
+    ),
     Method("near", f"tracts within {NEAR:.0f} miles, others dropped", DP, near),
-    Method("districts", "districts, people placed inside them anywhere", DP, lambda data, group: Domain(data.regions[0]), coarse=True),
-    Method("dp-8.6", "tracts, differential privacy with the epsilon of the next two", Terms(SHRUNK, DELTA)),
-    Method("shrunk", "far-off empty tracts mostly left out, epsilon 8.6", Terms(SHRUNK, DELTA), shrinking),
-    Method("algorithm-5", "the same as the dissertation computes it", Terms(SHRUNK, DELTA, guarantee="pdp"), shrinking, printed=True),
-    Method("histogram", "tracts, thresholded geometric histogram", Terms(EPSILON, DELTA, mechanism="geometric")),
+    Method(
+        "districts",
+        "districts, people placed inside them anywhere",
+        DP,
+        lambda data, group: Domain(data.regions[0]),
+        coarse=True,
+    ),
+    Method(
+        "dp-8.6",
+        "tracts, differential privacy with the epsilon of the next two",
+        Terms(SHRUNK, DELTA),
+    ),
+    Method(
+        "shrunk",
+        "far-off empty tracts mostly left out, epsilon 8.6",
+        Terms(SHRUNK, DELTA),
+        shrinking,
+    ),
+    Method(
+        "algorithm-5",
+        "the same as the dissertation computes it",
+        Terms(SHRUNK, DELTA, guarantee="pdp"),
+        shrinking,
+        printed=True,
+    ),
+    Method(
+        "histogram",
+        "tracts, thresholded geometric histogram",
+        Terms(EPSILON, DELTA, mechanism="geometric"),
+    ),
 )
 
 
@@ -119,9 +152,14 @@ def run(method: Method, data: Commuters, seed: int) -> Drawn:
 
     found, noises, priors, spent, dropped = [], [], [], [], 0
     domains = [method.domain(data, group) for group in range(len(data.held))]
-    people = [located(held, domain, data.regions[1] if method.coarse else None) for held, domain in zip(data.held, domains, strict=True)]
+    people = [
+        located(held, domain, data.regions[1] if method.coarse else None)
+        for held, domain in zip(data.held, domains, strict=True)
+    ]
     for inside, domain in sorted(zip(people, domains, strict=True), key=lambda one: one[0].people):
-        method.noise(chooser, inside.people, domain.cells)  # from small groups to large ones: one leads to the next
+        method.noise(
+            chooser, inside.people, domain.cells
+        )  # from small groups to large ones: one leads to the next
     for group, (held, domain, inside) in enumerate(zip(data.held, domains, people, strict=True)):
         dropped += held.people - inside.people
         noise = method.noise(chooser, inside.people, domain.cells)
@@ -136,7 +174,9 @@ def run(method: Method, data: Commuters, seed: int) -> Drawn:
         noises.append(noise)
         priors.append(prior(domain, inside, noise))
         spent.append(spent_by(inside.people, domain.cells, noise))
-    group_of, value, count = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
+    group_of, value, count = (
+        np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True)
+    )
     flows = Flows(data.flows.groups, data.flows.values, group_of, value, count)
     return Drawn(method, tuple(noises), tuple(priors), tuple(spent), flows, dropped)
 
@@ -144,7 +184,9 @@ def run(method: Method, data: Commuters, seed: int) -> Drawn:
 def located(held: Held, domain: Domain, regions: Integers | None) -> Held:
     """The true people by their place in the domain; who is outside of it is left out."""
     if regions is not None:
-        counts = np.bincount(regions[held.places], weights=held.counts, minlength=domain.size).astype(np.int64)
+        counts = np.bincount(
+            regions[held.places], weights=held.counts, minlength=domain.size
+        ).astype(np.int64)
         places = np.flatnonzero(counts)
         return Held(places, counts[places])
     if domain.places is None:
@@ -177,6 +219,11 @@ def table_4_1() -> Iterator[tuple[int, float, float, Fraction, Fraction]]:
     people, cells, delta = 10**6, 10**4, Fraction("1e-6")
     for ratio in (5, 10, 20, 50):
         printed = printed_alpha(people, cells, ratio, float(delta))
-        ours = [Chooser(Terms(Epsilon.read(f"ln({ratio})"), delta, guarantee)).noise(people, Cells.alike(cells)).alpha for guarantee in ("pdp", "dp")]
+        ours = [
+            Chooser(Terms(Epsilon.read(f"ln({ratio})"), delta, guarantee))
+            .noise(people, Cells.alike(cells))
+            .alpha
+            for guarantee in ("pdp", "dp")
+        ]
         assert printed is not None and ours[0] is not None and ours[1] is not None
         yield ratio, pure_alpha(people, ratio), printed, ours[0], ours[1]

@@ -1,7 +1,7 @@
 """Grow the conference: a plan of any size, with CSV files, or the question itself for a benchmark.
 
-    python examples/conference/generate.py FOLDER [--kind whole|separate|groups|program] [--reviewers 40] [--papers 50]
-        [--subcommittees 8] [--seed 1] [--safe] [--counted]
+python examples/conference/generate.py FOLDER [--kind whole|separate|groups|program] [--reviewers 40] [--papers 50]
+    [--subcommittees 8] [--seed 1] [--safe] [--counted]
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from tacit.worlds.setting import Setting
 
 Rows = tuple[tuple[str, ...], ...]
-COLUMNS = {"RS": ("reviewer", "subcom"), "SP": ("subcom", "paper"), "RP": ("reviewer", "paper"), "NEXT": ("paper", "following")}
+COLUMNS = {
+    "RS": ("reviewer", "subcom"),
+    "SP": ("subcom", "paper"),
+    "RP": ("reviewer", "paper"),
+    "NEXT": ("paper", "following"),
+}
 CONSTRAINTS = (
     "RP[reviewer] in RS[reviewer]",
     "RP[paper] in SP[paper]",
@@ -72,13 +77,27 @@ class Conference:
         from tacit.worlds.setting import Seen, Setting
         from tacit.worlds.worlds import answer
 
-        relations = {name: Relation(name, COLUMNS[name], kinds=dict.fromkeys(COLUMNS[name], "text")) for name in self.tables}
-        queries = {name: read(text, relations, name=name).exact for name, text in {**VIEWS, "secret": self.secret}.items() if self._has(text)}
+        relations = {
+            name: Relation(name, COLUMNS[name], kinds=dict.fromkeys(COLUMNS[name], "text"))
+            for name in self.tables
+        }
+        queries = {
+            name: read(text, relations, name=name).exact
+            for name, text in {**VIEWS, "secret": self.secret}.items()
+            if self._has(text)
+        }
         known = tuple(one for text in self.constraints for one in read_constraint(text, relations))
         facts = frozenset(Fact(name, row) for name, rows in self.tables.items() for row in rows)
         setting = Setting(relations, known, (), (), queries["secret"], instance=facts)
-        seen = {name: Seen(queries[name], answer(queries[name], setting)) for name in (*self.published, *self.new)}
-        return replace(setting, published=tuple(seen[name] for name in self.published), new=tuple(seen[name] for name in self.new))
+        seen = {
+            name: Seen(queries[name], answer(queries[name], setting))
+            for name in (*self.published, *self.new)
+        }
+        return replace(
+            setting,
+            published=tuple(seen[name] for name in self.published),
+            new=tuple(seen[name] for name in self.new),
+        )
 
     def _has(self, text: str) -> bool:
         """Are all tables of a query here?"""
@@ -95,17 +114,30 @@ class Conference:
     def plan(self, checks: Sequence[str]) -> str:
         """The text of the plan."""
         lines = ["version: 1", "tables:"]
-        lines += [f"  {name}: {{file: {name}.csv, columns: {{{', '.join(f'{one}: text' for one in COLUMNS[name])}}}, nullable: []}}" for name in self.tables]
+        lines += [
+            f"  {name}: {{file: {name}.csv, columns: {{{', '.join(f'{one}: text' for one in COLUMNS[name])}}}, nullable: []}}"
+            for name in self.tables
+        ]
         lines += ["constraints:", *(f"  - {text}" for text in self.constraints)]
         lines += ["secrets:", f'  reviewers: "{self.secret}"', "releases:"]
         lines += [f'  {name}: {{query: "{VIEWS[name]}"}}' for name in (*self.published, *self.new)]
         lines += [f"published: [{', '.join(self.published)}]", "checks:"]
-        lines += [f"  - {check}: {{secret: reviewers, release: [{', '.join(self.new)}]}}" for check in checks]
+        lines += [
+            f"  - {check}: {{secret: reviewers, release: [{', '.join(self.new)}]}}"
+            for check in checks
+        ]
         return "\n".join(lines) + "\n"
 
 
 def conference(
-    reviewers: int, papers: int, subcommittees: int, *, kind: str = "whole", safe: bool = False, counted: bool = False, seed: int = 1
+    reviewers: int,
+    papers: int,
+    subcommittees: int,
+    *,
+    kind: str = "whole",
+    safe: bool = False,
+    counted: bool = False,
+    seed: int = 1,
 ) -> Conference:
     """A conference of some size.
 
@@ -117,10 +149,18 @@ def conference(
     if reviewers < 2 * subcommittees or papers < subcommittees or subcommittees < 2:
         raise SystemExit("Use at least two subcommittees, with two reviewers and a paper for each.")
     rng = random.Random(seed)
-    names = {letter: [f"{letter}{number}" for number in range(1, many + 1)] for letter, many in (("r", reviewers), ("p", papers), ("c", subcommittees))}
+    names = {
+        letter: [f"{letter}{number}" for number in range(1, many + 1)]
+        for letter, many in (("r", reviewers), ("p", papers), ("c", subcommittees))
+    }
     serves = {c: names["r"][at::subcommittees] for at, c in enumerate(names["c"])}
     handles = {c: names["p"][at::subcommittees] for at, c in enumerate(names["c"])}
-    reviewed = sorted((r, p) for c, mine in handles.items() for p in mine for r in _chosen(serves[c], counted, rng))
+    reviewed = sorted(
+        (r, p)
+        for c, mine in handles.items()
+        for p in mine
+        for r in _chosen(serves[c], counted, rng)
+    )
     tables: dict[str, Rows] = {
         "RS": tuple((r, c) for c, mine in serves.items() for r in mine),
         "SP": tuple((c, p) for c, mine in handles.items() for p in mine),
@@ -130,9 +170,14 @@ def conference(
         tables["NEXT"] = tuple(step for mine in handles.values() for step in pairwise(mine))
     constraints = (*CONSTRAINTS, *(TWO_REVIEWERS if counted else ()))
     first = [mine[0] for mine in handles.values()]
-    secret = "; ".join(f"S(r) :- RP(r, '{p}')" for p in (first if kind in ("groups", "program") else first[:1]))
+    secret = "; ".join(
+        f"S(r) :- RP(r, '{p}')" for p in (first if kind in ("groups", "program") else first[:1])
+    )
     published, new = {
-        "whole": (("who", "subcommittees", "papers", "active"), ("at-home",) if safe else ("rs", "sp")),
+        "whole": (
+            ("who", "subcommittees", "papers", "active"),
+            ("at-home",) if safe else ("rs", "sp"),
+        ),
         "separate": (("rs", "sp"), ("second",)),
         "groups": (("rs", "sp"), ("shared",)),
         "program": (("rs", "sp", "program"), ("neighbours",)),
@@ -146,15 +191,26 @@ def _chosen(serving: Sequence[str], counted: bool, rng: random.Random) -> list[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=" ".join(f"{kind}: {text}" for kind, text in KINDS.items()))
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        epilog=" ".join(f"{kind}: {text}" for kind, text in KINDS.items()),
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kind", choices=KINDS, default="whole")
     for name, usual in (("reviewers", 40), ("papers", 50), ("subcommittees", 8), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=usual)
-    parser.add_argument("--safe", action="store_true", help="whole: ask about a view that follows from the constraints")
-    parser.add_argument("--counted", action="store_true", help="every paper has exactly two reviewers")
+    parser.add_argument(
+        "--safe",
+        action="store_true",
+        help="whole: ask about a view that follows from the constraints",
+    )
+    parser.add_argument(
+        "--counted", action="store_true", help="every paper has exactly two reviewers"
+    )
     given = vars(parser.parse_args())
-    conference(**{name: value for name, value in given.items() if name != "folder"}).write(given["folder"])
+    conference(**{name: value for name, value in given.items() if name != "folder"}).write(
+        given["folder"]
+    )
 
 
 if __name__ == "__main__":

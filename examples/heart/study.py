@@ -49,7 +49,12 @@ DRAWS = 2  # runs of each random search
 TRIES = 200  # ranges that are drawn for a sample before another is taken
 WORDS = {
     "sex": {"0.0": "female", "1.0": "male"},
-    "cp": {"1.0": "typical angina", "2.0": "atypical angina", "3.0": "non-anginal pain", "4.0": "asymptomatic"},
+    "cp": {
+        "1.0": "typical angina",
+        "2.0": "atypical angina",
+        "3.0": "non-anginal pain",
+        "4.0": "asymptomatic",
+    },
 }
 Row = Mapping[str, str]
 
@@ -71,7 +76,9 @@ class Setting:
         return f"{SENSITIVE[self.sensitive]}, gamma {float(self.gamma)}, {self.out} views"
 
 
-SETTINGS = tuple(Setting(sensitive, gamma, out) for sensitive in SENSITIVE for gamma in GAMMAS for out in OUT)
+SETTINGS = tuple(
+    Setting(sensitive, gamma, out) for sensitive in SENSITIVE for gamma in GAMMAS for out in OUT
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,14 +100,26 @@ def compromised(rows: Sequence[Row], setting: Setting, seed: int) -> Iterator[Co
             continue
         # Who is in no view is not in question: nothing is said about them, and no further view shows them.
         inside = [person for person in range(len(sample)) if any(person in view for view in views)]
-        out = disclosed([sample[person][setting.sensitive] for person in inside], [[inside.index(one) for one in view] for view in views], setting.gamma)
+        out = disclosed(
+            [sample[person][setting.sensitive] for person in inside],
+            [[inside.index(one) for one in view] for view in views],
+            setting.gamma,
+        )
         worst = max(share[1] for _, _, share in beliefs(out.overlap).shares())
         if worst > setting.gamma:
             columns = {name: [float(sample[person][name]) for person in inside] for name in PUBLIC}
-            yield Compromised(out, worst, candidates({**columns, "sex": [str(one) for one in columns["sex"]]}, most=CONDITIONS))
+            yield Compromised(
+                out,
+                worst,
+                candidates(
+                    {**columns, "sex": [str(one) for one in columns["sex"]]}, most=CONDITIONS
+                ),
+            )
 
 
-def drawn_views(sample: Sequence[Row], setting: Setting, rng: random.Random) -> list[list[int]] | None:
+def drawn_views(
+    sample: Sequence[Row], setting: Setting, rng: random.Random
+) -> list[list[int]] | None:
     """Random ranges, each gamma-private by itself, that hang together; None where the sample seems to have none."""
     views: list[list[int]] = []
     for _ in range(TRIES):
@@ -127,10 +146,19 @@ def disclosed(values: Sequence[str], views: Sequence[Sequence[int]], gamma: Frac
     """
     names = sorted(set(values))
     answers = [[values[person] for person in view] for view in views]
-    members = [[number for number, view in enumerate(views) if person in view] for person in range(len(values))]
+    members = [
+        [number for number, view in enumerate(views) if person in view]
+        for person in range(len(values))
+    ]
     overlap = overlap_of(names, answers, members)
     value = np.array([names.index(one) for one in values])
-    return Disclosed(overlap, np.arange(len(values)), value, gamma, tuple((number,) for number in range(len(names))))
+    return Disclosed(
+        overlap,
+        np.arange(len(values)),
+        value,
+        gamma,
+        tuple((number,) for number in range(len(names))),
+    )
 
 
 # -- what is found ----------------------------------------------------------------------------------
@@ -144,13 +172,23 @@ class Blind(Search):
         return list(waiting)
 
 
-def blind(case: Compromised, limits: Limits, seed: int, *, facts: bool = False, most: int | None = None) -> Restoration:
+def blind(
+    case: Compromised, limits: Limits, seed: int, *, facts: bool = False, most: int | None = None
+) -> Restoration:
     """Look for views at random; with `facts` those are left out that cannot be in a set that restores."""
     lists = None if most is None else Lists(case.out, most)
     return Blind(
-        case.out, case.choices.members, limits=limits, order="blind", seed=seed, pruned=facts, with_classes=False, lists=lists,
-        others=(), job=Job(),
-    ).run()  # fmt: skip
+        case.out,
+        case.choices.members,
+        limits=limits,
+        order="blind",
+        seed=seed,
+        pruned=facts,
+        with_classes=False,
+        lists=lists,
+        others=(),
+        job=Job(),
+    ).run()
 
 
 @dataclass(slots=True)
@@ -227,15 +265,33 @@ def compare(case: Compromised, tally: Tally, effort: Effort) -> None:
     """Let each kind of search try, with as many exact evaluations and then with as much time."""
     few = Limits(views=FURTHER, listed=effort.evaluations, counted=effort.evaluations)
     # Without lists of tables every set is counted by itself: an evaluation is the same for all.
-    tally.tacit.note([restored(case.out, case.choices.members, limits=few, with_classes=False, lists=Lists(case.out, 0))])
+    tally.tacit.note(
+        [
+            restored(
+                case.out,
+                case.choices.members,
+                limits=few,
+                with_classes=False,
+                lists=Lists(case.out, 0),
+            )
+        ]
+    )
     tally.facts.note([blind(case, few, seed, facts=True, most=0) for seed in range(DRAWS)])
     tally.blind.note([blind(case, few, seed, most=0) for seed in range(DRAWS)])
     timed = Limits(views=FURTHER, seconds=effort.seconds)
-    tally.tacit_timed.note([restored(case.out, case.choices.members, limits=timed, with_classes=False)])
+    tally.tacit_timed.note(
+        [restored(case.out, case.choices.members, limits=timed, with_classes=False)]
+    )
     tally.blind_timed.note([blind(case, timed, 0)])
 
 
-def study(rows: Sequence[Row], settings: Sequence[Setting], effort: Effort, seed: int, tell: Callable[[str], None]) -> list[Tally]:
+def study(
+    rows: Sequence[Row],
+    settings: Sequence[Setting],
+    effort: Effort,
+    seed: int,
+    tell: Callable[[str], None],
+) -> list[Tally]:
     """All settings."""
     found = []
     for number, setting in enumerate(settings, 1):
@@ -245,7 +301,9 @@ def study(rows: Sequence[Row], settings: Sequence[Setting], effort: Effort, seed
             case = next(cases)
             if settle(case, tally, effort.longest):
                 compare(case, tally, effort)
-            tell(f"{number} of {len(settings)}: {setting.name}: {tally.compromised} of {effort.samples}, {tally.restorable} restorable")
+            tell(
+                f"{number} of {len(settings)}: {setting.name}: {tally.compromised} of {effort.samples}, {tally.restorable} restorable"
+            )
         found.append(tally)
     return found
 
@@ -253,8 +311,21 @@ def study(rows: Sequence[Row], settings: Sequence[Setting], effort: Effort, seed
 # -- what is written --------------------------------------------------------------------------------
 
 
-HEADS = ("private column, gamma, views out", "compromised", "certain", "impossible", "none of ≤ 2 views", "undecided",
-         "**restorable**", "Tacit", "facts only", "blind", "Tacit, same time", "blind, same time", "tables kept")  # fmt: skip
+HEADS = (
+    "private column, gamma, views out",
+    "compromised",
+    "certain",
+    "impossible",
+    "none of ≤ 2 views",
+    "undecided",
+    "**restorable**",
+    "Tacit",
+    "facts only",
+    "blind",
+    "Tacit, same time",
+    "blind, same time",
+    "tables kept",
+)
 
 
 def table(found: Sequence[Tally]) -> str:
@@ -269,12 +340,24 @@ def cells(name: str, some: Sequence[Tally]) -> list[str]:
     whole = sum(one.compromised for one in some)
     restorable = sum(one.restorable for one in some)
     kept = [after / before for one in some for before, after in one.kept]
-    counts = [whole, *(sum(getattr(one, kind) for one in some) for kind in ("certain", "impossible", "none", "undecided"))]
-    tried = [sum(getattr(one, kind).restored for one in some) for kind in ("tacit", "facts", "blind", "tacit_timed", "blind_timed")]
+    counts = [
+        whole,
+        *(
+            sum(getattr(one, kind) for one in some)
+            for kind in ("certain", "impossible", "none", "undecided")
+        ),
+    ]
+    tried = [
+        sum(getattr(one, kind).restored for one in some)
+        for kind in ("tacit", "facts", "blind", "tacit_timed", "blind_timed")
+    ]
     return [
-        name, *map(str, counts), f"**{restorable} ({restorable / whole:.0%})**", *(f"{one:.1f}".removesuffix(".0") for one in tried),
+        name,
+        *map(str, counts),
+        f"**{restorable} ({restorable / whole:.0%})**",
+        *(f"{one:.1f}".removesuffix(".0") for one in tried),
         f"{median(kept):.0%}" if kept else "",
-    ]  # fmt: skip
+    ]
 
 
 def evaluations(found: Sequence[Tally]) -> str:
@@ -283,13 +366,30 @@ def evaluations(found: Sequence[Tally]) -> str:
     for kind, name in (("tacit", "Tacit"), ("facts", "facts only"), ("blind", "blind")):
         until = [many for one in found for many in getattr(one, kind).until]
         told.append(f"{name} {median(until):.0f}" if until else f"{name} never")
-    return "Evaluations until the first that restores, median of those that found one: " + ", ".join(told) + "."
+    return (
+        "Evaluations until the first that restores, median of those that found one: "
+        + ", ".join(told)
+        + "."
+    )
 
 
 def as_json(found: Sequence[Tally], effort: Effort, seed: int) -> str:
     """Everything that was counted."""
-    settings = [{**asdict(one), "setting": {**asdict(one.setting), "gamma": str(one.setting.gamma)}, "restorable": one.restorable} for one in found]
-    whole = {"data": "UCI heart disease, Cleveland", "columns": PUBLIC, "seed": seed, "effort": asdict(effort), "settings": settings}
+    settings = [
+        {
+            **asdict(one),
+            "setting": {**asdict(one.setting), "gamma": str(one.setting.gamma)},
+            "restorable": one.restorable,
+        }
+        for one in found
+    ]
+    whole = {
+        "data": "UCI heart disease, Cleveland",
+        "columns": PUBLIC,
+        "seed": seed,
+        "effort": asdict(effort),
+        "settings": settings,
+    }
     return json.dumps(whole, indent=1) + "\n"
 
 
@@ -298,7 +398,11 @@ def told_sum(found: Sequence[Tally], kind: str) -> str:
     return f"{sum(getattr(one, kind).restored for one in found):.1f}".removesuffix(".0")
 
 
-BARS = {"restorable at all": "#1f4468", "restored by Tacit": "#c2410c", "restored by blind search": "#9dbbdb"}
+BARS = {
+    "restorable at all": "#1f4468",
+    "restored by Tacit": "#c2410c",
+    "restored by blind search": "#9dbbdb",
+}
 
 
 def bars(found: Sequence[Tally], effort: Effort) -> str:
@@ -306,38 +410,116 @@ def bars(found: Sequence[Tally], effort: Effort) -> str:
     from tacit.report.charts import FAINT, FONT, INK, MUTED, SIZE, picture
 
     rows = [
-        {"of": SENSITIVE[one.setting.sensitive], "setting": f"γ {float(one.setting.gamma)}, {one.setting.out} views", "kind": kind, "share": many / one.compromised}
+        {
+            "of": SENSITIVE[one.setting.sensitive],
+            "setting": f"γ {float(one.setting.gamma)}, {one.setting.out} views",
+            "kind": kind,
+            "share": many / one.compromised,
+        }
         for one in found
-        for kind, many in zip(BARS, (one.restorable, one.tacit.restored, one.blind.restored), strict=True)
+        for kind, many in zip(
+            BARS, (one.restorable, one.tacit.restored, one.blind.restored), strict=True
+        )
     ]
     whole, restorable = sum(one.compromised for one in found), sum(one.restorable for one in found)
     title = f"{restorable} of {whole} compromised disclosures can be restored: Tacit restores {told_sum(found, 'tacit')}, blind search {told_sum(found, 'blind')}"
     note = f"shares of the compromised disclosures; searches with {effort.evaluations} exact evaluations for sets of one view and of two; dashed: the paper's best"
-    axis = {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": 400, "labelFontSize": 12, "titleFontSize": 12,
-            "gridColor": FAINT, "domainColor": FAINT, "tickColor": FAINT}  # fmt: skip
-    y = {"field": "share", "type": "quantitative", "title": None, "scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]}}
-    colour = {"field": "kind", "type": "nominal", "sort": list(BARS), "scale": {"domain": list(BARS), "range": list(BARS.values())},
-              "legend": {"title": None, "orient": "top", "labelColor": INK, "labelFontSize": 13, "labelLimit": 280, "symbolSize": 120,
-                         # Names are drawn a little wider than they are measured.
-                         "columnPadding": 40}}  # fmt: skip
+    axis = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": 400,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "gridColor": FAINT,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+    }
+    y = {
+        "field": "share",
+        "type": "quantitative",
+        "title": None,
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": ".0%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+    }
+    colour = {
+        "field": "kind",
+        "type": "nominal",
+        "sort": list(BARS),
+        "scale": {"domain": list(BARS), "range": list(BARS.values())},
+        "legend": {
+            "title": None,
+            "orient": "top",
+            "labelColor": INK,
+            "labelFontSize": 13,
+            "labelLimit": 280,
+            "symbolSize": 120,
+            # Names are drawn a little wider than they are measured.
+            "columnPadding": 40,
+        },
+    }
     place = {
-        "x": {"field": "setting", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False, "labelAngle": 0}, "scale": {"paddingInner": 0.25}},
-        "xOffset": {"field": "kind", "sort": list(BARS), "scale": {"domain": list(BARS)}}, "y": y, "color": colour,
-    }  # fmt: skip
+        "x": {
+            "field": "setting",
+            "type": "nominal",
+            "sort": None,
+            "title": None,
+            "axis": {"grid": False, "labelAngle": 0},
+            "scale": {"paddingInner": 0.25},
+        },
+        "xOffset": {"field": "kind", "sort": list(BARS), "scale": {"domain": list(BARS)}},
+        "y": y,
+        "color": colour,
+    }
     panels = [
-        {"width": 400, "height": 240, "title": {"text": name, "fontSize": 12, "fontWeight": 400, "color": MUTED, "offset": 8},
-         "layer": [{"data": {"values": [row for row in rows if row["of"] == name]}, "mark": "bar", "encoding": place},
-                   {"data": {"values": [{"share": 0.6}]}, "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK}, "encoding": {"y": y}}]}
+        {
+            "width": 400,
+            "height": 240,
+            "title": {"text": name, "fontSize": 12, "fontWeight": 400, "color": MUTED, "offset": 8},
+            "layer": [
+                {
+                    "data": {"values": [row for row in rows if row["of"] == name]},
+                    "mark": "bar",
+                    "encoding": place,
+                },
+                {
+                    "data": {"values": [{"share": 0.6}]},
+                    "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK},
+                    "encoding": {"y": y},
+                },
+            ],
+        }
         for name in dict.fromkeys(row["of"] for row in rows)
-    ]  # fmt: skip
+    ]
     spec = {
-        "title": {"text": title, "subtitle": note, "anchor": "start", "color": INK, "fontSize": SIZE + 1, "fontWeight": 600, "subtitleColor": MUTED,
-                  "subtitleFontSize": 12, "offset": 14},
-        "padding": 16, "hconcat": panels, "spacing": 36,
-        "config": {"aria": False, "background": "white", "font": FONT, "view": {"stroke": None}, "axis": axis},
-    }  # fmt: skip
-    told = "; ".join(f"{row['of']}, {row['setting']}, {row['kind']}: {row['share']:.0%}" for row in rows)
-    return picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+        "title": {
+            "text": title,
+            "subtitle": note,
+            "anchor": "start",
+            "color": INK,
+            "fontSize": SIZE + 1,
+            "fontWeight": 600,
+            "subtitleColor": MUTED,
+            "subtitleFontSize": 12,
+            "offset": 14,
+        },
+        "padding": 16,
+        "hconcat": panels,
+        "spacing": 36,
+        "config": {
+            "aria": False,
+            "background": "white",
+            "font": FONT,
+            "view": {"stroke": None},
+            "axis": axis,
+        },
+    }
+    told = "; ".join(
+        f"{row['of']}, {row['setting']}, {row['kind']}: {row['share']:.0%}" for row in rows
+    )
+    return (
+        picture(spec, title, told).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+        + "\n"
+    )
 
 
 # -- the command ------------------------------------------------------------------------------------
@@ -345,12 +527,23 @@ def bars(found: Sequence[Tally], effort: Effort) -> str:
 
 def heart(folder: Path | None) -> list[dict[str, str]]:
     """The records: in the folder that is named, in that of TACIT_DATA, or beside the repository."""
-    folders = [folder] if folder else [Path(one) for one in (os.environ.get("TACIT_DATA"), HERE.parents[2] / "shared" / "data") if one]
+    folders = (
+        [folder]
+        if folder
+        else [
+            Path(one)
+            for one in (os.environ.get("TACIT_DATA"), HERE.parents[2] / "shared" / "data")
+            if one
+        ]
+    )
     for path in (folder / name for folder in folders for name in (FILE, Path(FILE).name)):
         if path.is_file():
             with path.open(encoding="utf-8", newline="") as lines:
                 return list(csv.DictReader(lines))
-    raise InputError(f"{Path(FILE).name} is not here.", hint="Name its folder with --data or in TACIT_DATA; README.md says where it comes from.")
+    raise InputError(
+        f"{Path(FILE).name} is not here.",
+        hint="Name its folder with --data or in TACIT_DATA; README.md says where it comes from.",
+    )
 
 
 def write_people(rows: Sequence[Row], path: Path) -> None:
@@ -359,28 +552,72 @@ def write_people(rows: Sequence[Row], path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("id", *rows[0]))
         for number, row in enumerate(rows, 1):
-            writer.writerow((number, *(WORDS.get(name, {}).get(value, "" if value == "?" else value.removesuffix(".0")) for name, value in row.items())))
+            writer.writerow(
+                (
+                    number,
+                    *(
+                        WORDS.get(name, {}).get(
+                            value, "" if value == "?" else value.removesuffix(".0")
+                        )
+                        for name, value in row.items()
+                    ),
+                )
+            )
 
 
 def teller() -> Callable[[str], None]:
     """Says on the terminal what is being done, and since when."""
     begun = time.perf_counter()
     end = "\r" if sys.stderr.isatty() else "\n"
-    return lambda text: print(f"{time.perf_counter() - begun:6.1f} s  {text}", end=end, file=sys.stderr, flush=True)
+    return lambda text: print(
+        f"{time.perf_counter() - begun:6.1f} s  {text}", end=end, file=sys.stderr, flush=True
+    )
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What was typed."""
-    parser = argparse.ArgumentParser(prog="python -m examples.heart.study", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", nargs="?", choices=("study", "people"), default="study", help="the study, or the patients with an id for tacit.yaml")
-    parser.add_argument("--samples", type=int, default=8, help="compromised disclosures of each of the 8 settings (default: 8)")
-    parser.add_argument("--evaluations", type=int, default=10, help="sets of each number of views that a search may judge (default: 10)")
-    parser.add_argument("--seconds", type=float, default=1, help="equal time for each search (default: 1)")
-    parser.add_argument("--longest", type=float, default=10, help="seconds to settle whether a disclosure can be restored at all (default: 10)")
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.heart.study", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=("study", "people"),
+        default="study",
+        help="the study, or the patients with an id for tacit.yaml",
+    )
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=8,
+        help="compromised disclosures of each of the 8 settings (default: 8)",
+    )
+    parser.add_argument(
+        "--evaluations",
+        type=int,
+        default=10,
+        help="sets of each number of views that a search may judge (default: 10)",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=1, help="equal time for each search (default: 1)"
+    )
+    parser.add_argument(
+        "--longest",
+        type=float,
+        default=10,
+        help="seconds to settle whether a disclosure can be restored at all (default: 10)",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the samples (default: 1)")
     parser.add_argument("--data", type=Path, help=f"the folder with {FILE}")
-    parser.add_argument("--out", type=Path, default=Path("heart-results"), help="folder for results.json and restored.svg (default: heart-results)")
-    parser.add_argument("--output", type=Path, default=HERE / "patients.csv", help="people: the file to write")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("heart-results"),
+        help="folder for results.json and restored.svg (default: heart-results)",
+    )
+    parser.add_argument(
+        "--output", type=Path, default=HERE / "patients.csv", help="people: the file to write"
+    )
     asked = parser.parse_args(arguments)
     if asked.samples < 1 or asked.evaluations < 1:
         parser.error("--samples and --evaluations are at least 1")

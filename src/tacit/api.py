@@ -66,13 +66,17 @@ def load(path: str | Path = "tacit.yaml") -> LoadedPlan:
     return LoadedPlan(load_plan(path))
 
 
-def check(data: Any, definition: Definition, *, quasi_identifiers: Sequence[str], **more: Any) -> Verdict:
+def check(
+    data: Any, definition: Definition, *, quasi_identifiers: Sequence[str], **more: Any
+) -> Verdict:
     """Check one definition on a pandas, Polars or Arrow table or a DuckDB relation, without a plan.
 
     Takes the same options as `check_all`.
 
     >>> import pandas, tacit
-    >>> people = pandas.DataFrame({"zip": ["13053", "13068", "13068"], "condition": ["flu", "flu", "cold"]})
+    >>> people = pandas.DataFrame(
+    ...     {"zip": ["13053", "13068", "13068"], "condition": ["flu", "flu", "cold"]}
+    ... )
     >>> verdict = tacit.check(people, tacit.KAnonymity(k=2), quasi_identifiers=["zip"])
     >>> verdict.status, verdict.measured
     ('breached', {'k': 1})
@@ -98,10 +102,17 @@ def check_all(
     `generalization` gives the levels at which quasi-identifiers are released (absent: as they are).
 
     >>> import pandas, tacit
-    >>> people = pandas.DataFrame({"age": [28, 29, 31, 37], "condition": ["flu", "cold", "flu", "flu"]})
+    >>> people = pandas.DataFrame(
+    ...     {"age": [28, 29, 31, 37], "condition": ["flu", "cold", "flu", "flu"]}
+    ... )
     >>> answers = tacit.check_all(
-    ...     people, [tacit.KAnonymity(k=2), tacit.LDiversity(kind="distinct", l=2)], quasi_identifiers=["age"],
-    ...     sensitive="condition", hierarchies={"age": {"ranges": [10]}}, generalization={"age": 1})
+    ...     people,
+    ...     [tacit.KAnonymity(k=2), tacit.LDiversity(kind="distinct", l=2)],
+    ...     quasi_identifiers=["age"],
+    ...     sensitive="condition",
+    ...     hierarchies={"age": {"ranges": [10]}},
+    ...     generalization={"age": 1},
+    ... )
     >>> [verdict.status for verdict in answers]
     ['holds', 'breached']
     """
@@ -109,13 +120,22 @@ def check_all(
 
     begun = time.perf_counter()
     table = table_of_people(
-        name, quasi_identifiers=quasi_identifiers, sensitive=sensitive, person=person, hierarchies=hierarchies, distances=distances
+        name,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        person=person,
+        hierarchies=hierarchies,
+        distances=distances,
     )
     refuse_unknown(generalization or {}, table)
     with DuckDB() as engine:
-        source = counted_source(data, table, Microdata(name, name, dict(generalization or {})), engine)
+        source = counted_source(
+            data, table, Microdata(name, name, dict(generalization or {})), engine
+        )
         question = source.question(name)
-        verdicts = tuple(answer_with(one.with_files(source.lines), question, None, None) for one in definitions)
+        verdicts = tuple(
+            answer_with(one.with_files(source.lines), question, None, None) for one in definitions
+        )
     questions = {name: replace(question, find=nobody)}
     return Assessment(name, verdicts, questions, seconds=time.perf_counter() - begun)
 
@@ -165,10 +185,16 @@ def anonymize(
     a role are left out.
 
     >>> import pandas, tacit
-    >>> people = pandas.DataFrame({"age": [28, 29, 31, 37], "condition": ["flu", "cold", "flu", "cold"]})
+    >>> people = pandas.DataFrame(
+    ...     {"age": [28, 29, 31, 37], "condition": ["flu", "cold", "flu", "cold"]}
+    ... )
     >>> found = tacit.anonymize(
-    ...     people, [tacit.KAnonymity(k=2), tacit.LDiversity(kind="distinct", l=2)],
-    ...     quasi_identifiers=["age"], sensitive="condition", hierarchies={"age": {"ranges": [5, 10]}})
+    ...     people,
+    ...     [tacit.KAnonymity(k=2), tacit.LDiversity(kind="distinct", l=2)],
+    ...     quasi_identifiers=["age"],
+    ...     sensitive="condition",
+    ...     hierarchies={"age": {"ranges": [5, 10]}},
+    ... )
     >>> found.generalization, sorted(found.table["age"])
     ({'age': 2}, ['20-29', '20-29', '30-39', '30-39'])
     """
@@ -176,20 +202,31 @@ def anonymize(
     from tacit.engines.duckdb import DuckDB
 
     table = table_of_people(
-        name, quasi_identifiers=quasi_identifiers, sensitive=sensitive, insensitive=insensitive, person=person,
-        hierarchies=hierarchies, distances=distances,
-    )  # fmt: skip
+        name,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        person=person,
+        hierarchies=hierarchies,
+        distances=distances,
+    )
     with DuckDB() as engine:
         source = counted_source(data, table, Microdata(name, name), engine)
         repair = read_repair(table, method, suppress, utility, weights or {}, at_most or {})
         required = tuple(required_of(one, source) for one in require)
-        task = Task(name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds)
+        task = Task(
+            name, source.raw(name), required, repair, aware=aware, relaxed=relaxed, seconds=seconds
+        )
         found = solve(task, job or Job())
         if isinstance(found, NotRepaired):
-            return Anonymized(None, found.verdicts, None, None, found.because, found.advice, found.to_json())
+            return Anonymized(
+                None, found.verdicts, None, None, found.because, found.advice, found.to_json()
+            )
         shown = released_like(data, found.recoded, engine)
     levels = found.recoded.generalization
-    return Anonymized(shown, found.verdicts, found.utility, levels, "all checks hold", (), found.to_json())
+    return Anonymized(
+        shown, found.verdicts, found.utility, levels, "all checks hold", (), found.to_json()
+    )
 
 
 def perfect_privacy(
@@ -211,7 +248,8 @@ def perfect_privacy(
     >>> verdict = tacit.perfect_privacy(
     ...     secret="SELECT DISTINCT name FROM stays WHERE diagnosis = 'cancer'",
     ...     view="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'",
-    ...     schema={"stays": {"columns": ["name", "diagnosis", "ward"]}})
+    ...     schema={"stays": {"columns": ["name", "diagnosis", "ward"]}},
+    ... )
     >>> print(verdict)
     holds     perfect privacy of view: no row can matter to both the secret and a view
     """
@@ -226,8 +264,14 @@ def perfect_privacy(
     relations = relations_of(tables)
     views = [view] if isinstance(view, str) else list(view)
     if not views or not all(isinstance(text, str) and text.strip() for text in (secret, *views)):
-        raise ParameterError("a secret and at least one view are needed, each a query.", parameter="view", hint="Give SQL or Datalog.")
-    shown = ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
+        raise ParameterError(
+            "a secret and at least one view are needed, each a query.",
+            parameter="view",
+            hint="Give SQL or Datalog.",
+        )
+    shown = (
+        ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
+    )
     question = QueryQuestion(
         read(secret, relations, name="secret", dialect=dialect, explain=syntax(dialect)),
         tuple(
@@ -261,45 +305,86 @@ def view_safety(
 
     >>> import tacit
     >>> found = tacit.view_safety(
-    ...     secret="S(r) :- RP(r, 'p1')", new="N(r, c) :- RS(r, c)", published=["V(r) :- RS(r, c)"],
-    ...     tables={"RS": {"columns": ["r", "c"], "rows": [["r1", "c1"], ["r2", "c2"]], "domains": {"c": ["c1", "c2"]}},
-    ...             "RP": {"columns": ["r", "p"], "rows": [["r1", "p1"]], "domains": {"p": ["p1"]}}},
-    ...     constraints=["RP[r] in RS[r]"])
+    ...     secret="S(r) :- RP(r, 'p1')",
+    ...     new="N(r, c) :- RS(r, c)",
+    ...     published=["V(r) :- RS(r, c)"],
+    ...     tables={
+    ...         "RS": {
+    ...             "columns": ["r", "c"],
+    ...             "rows": [["r1", "c1"], ["r2", "c2"]],
+    ...             "domains": {"c": ["c1", "c2"]},
+    ...         },
+    ...         "RP": {"columns": ["r", "p"], "rows": [["r1", "p1"]], "domains": {"p": ["p1"]}},
+    ...     },
+    ...     constraints=["RP[r] in RS[r]"],
+    ... )
     >>> [(verdict.check, verdict.status) for verdict in found]
     [('g-safety', 'breached'), ('e-safety', 'holds')]
     """
     from tacit.queries.dependencies import is_constraint
 
     queries = {"new": [new] if isinstance(new, str) else list(new), "published": list(published)}
-    if not queries["new"] or not all(isinstance(text, str) and text.strip() for text in (secret, *queries["new"], *queries["published"])):
-        raise ParameterError("a secret and at least one new view are needed, each a query.", parameter="new", hint="Give SQL or Datalog.")
+    if not queries["new"] or not all(
+        isinstance(text, str) and text.strip()
+        for text in (secret, *queries["new"], *queries["published"])
+    ):
+        raise ParameterError(
+            "a secret and at least one new view are needed, each a query.",
+            parameter="new",
+            hint="Give SQL or Datalog.",
+        )
     shown = {
-        (what if len(texts) == 1 else f"{what} {number}"): {"constraint" if is_constraint(text) else "query": text}
-        for what, texts in queries.items() for number, text in enumerate(texts, 1)
-    }  # fmt: skip
-    asks = {"secret": "secret", "releases": [name for name in shown if name.startswith("new")], "over": over, "seconds": seconds}
+        (what if len(texts) == 1 else f"{what} {number}"): {
+            "constraint" if is_constraint(text) else "query": text
+        }
+        for what, texts in queries.items()
+        for number, text in enumerate(texts, 1)
+    }
+    asks = {
+        "secret": "secret",
+        "releases": [name for name in shown if name.startswith("new")],
+        "over": over,
+        "seconds": seconds,
+    }
     plan = {
-        "version": 1, "tables": written_tables(tables),
-        "constraints": list(constraints), "secrets": {"secret": secret}, "releases": shown,
-        "published": [name for name in shown if name.startswith("published")], "dictionary": list(dictionary),
-        "checks": [{"g-safety": asks}, {"e-safety": asks}], **({} if fresh is None else {"fresh": fresh}),
-    }  # fmt: skip
+        "version": 1,
+        "tables": written_tables(tables),
+        "constraints": list(constraints),
+        "secrets": {"secret": secret},
+        "releases": shown,
+        "published": [name for name in shown if name.startswith("published")],
+        "dictionary": list(dictionary),
+        "checks": [{"g-safety": asks}, {"e-safety": asks}],
+        **({} if fresh is None else {"fresh": fresh}),
+    }
     return assess(read_plan_of(plan, "view_safety"))
 
 
 def overlapping_views(
-    data: Any, views: Mapping[str, str] | Sequence[str], definitions: Sequence[Definition], *, key: str | Sequence[str], sensitive: str,
+    data: Any,
+    views: Mapping[str, str] | Sequence[str],
+    definitions: Sequence[Definition],
+    *,
+    key: str | Sequence[str],
+    sensitive: str,
     name: str = "data",
-) -> Assessment:  # fmt: skip
+) -> Assessment:
     """What do several views of one table disclose together? Each is SQL such as SELECT condition FROM data WHERE age < 30.
 
     `data` is a pandas, Polars or Arrow table or a DuckDB relation, called `name` in the views. Everybody knows all its columns but
     the `sensitive` one; `key` tells people apart.
 
     >>> import pandas, tacit
-    >>> patients = pandas.DataFrame({"name": ["Ann", "Bob", "Cy"], "age": [31, 35, 38], "condition": ["flu", "cold", "flu"]})
-    >>> views = ["SELECT condition FROM data WHERE age < 37", "SELECT condition FROM data WHERE age > 33"]
-    >>> found = tacit.overlapping_views(patients, views, [tacit.GammaPrivacy(gamma=0.5)], key="name", sensitive="condition")
+    >>> patients = pandas.DataFrame(
+    ...     {"name": ["Ann", "Bob", "Cy"], "age": [31, 35, 38], "condition": ["flu", "cold", "flu"]}
+    ... )
+    >>> views = [
+    ...     "SELECT condition FROM data WHERE age < 37",
+    ...     "SELECT condition FROM data WHERE age > 33",
+    ... ]
+    >>> found = tacit.overlapping_views(
+    ...     patients, views, [tacit.GammaPrivacy(gamma=0.5)], key="name", sensitive="condition"
+    ... )
     >>> print(found[0])
     holds     0.5-privacy of view 1, view 2: nobody has any value in more than 0.5 of the tables that fit both views
     """
@@ -311,13 +396,20 @@ def overlapping_views(
     for one in definitions:
         if not isinstance(one, OverlapDefinition):
             hint = "Use for example tacit.GammaPrivacy(gamma=0.5)."
-            raise ParameterError(f"{one!r} is no definition about several views of one table.", parameter="definitions", hint=hint)
+            raise ParameterError(
+                f"{one!r} is no definition about several views of one table.",
+                parameter="definitions",
+                hint=hint,
+            )
     begun = time.perf_counter()
     plan, released = plan_of_views(views, name, key, sensitive)
     with DuckDB() as engine:
         engine.put(name, data)
         asked = OverlapQuestions(plan, Readings(plan, lambda: engine), lambda: engine)
-        verdicts = tuple(one.check(asked.question(Check(one.check_name, releases=released))) for one in definitions)
+        verdicts = tuple(
+            one.check(asked.question(Check(one.check_name, releases=released)))
+            for one in definitions
+        )
     return Assessment(name, verdicts, {}, seconds=time.perf_counter() - begun)
 
 
@@ -358,10 +450,18 @@ def restore(
     asks what somebody believes who knows why the views came.
 
     >>> import pandas, tacit
-    >>> patients = pandas.DataFrame({
-    ...     "name": ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia"], "sex": ["M"] * 4 + ["F"] * 3,
-    ...     "age": [23, 24, 25, 26, 27, 28, 28], "condition": ["Heart", "SARS", "Viral", "SARS", "Viral", "SARS", "Flu"]})
-    >>> out = ["SELECT condition FROM data WHERE sex = 'M'", "SELECT condition FROM data WHERE age BETWEEN 26 AND 28"]
+    >>> patients = pandas.DataFrame(
+    ...     {
+    ...         "name": ["Alan", "Bob", "Clark", "Donald", "Ellen", "Fen", "Garcia"],
+    ...         "sex": ["M"] * 4 + ["F"] * 3,
+    ...         "age": [23, 24, 25, 26, 27, 28, 28],
+    ...         "condition": ["Heart", "SARS", "Viral", "SARS", "Viral", "SARS", "Flu"],
+    ...     }
+    ... )
+    >>> out = [
+    ...     "SELECT condition FROM data WHERE sex = 'M'",
+    ...     "SELECT condition FROM data WHERE age BETWEEN 26 AND 28",
+    ... ]
     >>> found = tacit.restore(patients, out, gamma=0.5, key="name", sensitive="condition")
     >>> found.status, [verdict.status for verdict in found.verdicts]
     ('restored', ['breached', 'holds'])
@@ -376,16 +476,33 @@ def restore(
     from tacit.restoration.run import restore as carry_out
 
     plan, released = plan_of_views(views, name, key, sensitive)
-    plan = replace(plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),))
+    plan = replace(
+        plan, checks=(Check(KIND, {"gamma": GammaPrivacy(gamma=gamma).gamma}, releases=released),)
+    )
     with DuckDB() as engine:
         engine.put(name, data)
         found = carry_out(
-            plan, views=further, columns=None if columns is None else names(columns), seconds=seconds, against_aware=aware, job=job, engine=engine
+            plan,
+            views=further,
+            columns=None if columns is None else names(columns),
+            seconds=seconds,
+            against_aware=aware,
+            job=job,
+            engine=engine,
         )
     if not isinstance(found, Restored):
-        return FurtherViews(found.status, {}, found.verdicts, found.because, found.advice, found.to_json())
+        return FurtherViews(
+            found.status, {}, found.verdicts, found.because, found.advice, found.to_json()
+        )
     because = found.aware.because if found.aware is not None else found.verdicts[-1].because
-    return FurtherViews(found.status, {one.name: one.query for one in found.views}, found.verdicts, because, (), found.to_json())
+    return FurtherViews(
+        found.status,
+        {one.name: one.query for one in found.views},
+        found.verdicts,
+        because,
+        (),
+        found.to_json(),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,8 +546,20 @@ def synthesize(
     With a `seed` the output is not private: whoever knows it can draw it again.
 
     >>> import pandas, tacit
-    >>> jobs = pandas.DataFrame({"work": ["mill"] * 3 + ["yard"] * 2, "home": ["north", "north", "south", "east", "south"]})
-    >>> found = tacit.synthesize(jobs, group="work", value="home", domain=["north", "south", "east", "west"], epsilon=1, delta=0)
+    >>> jobs = pandas.DataFrame(
+    ...     {
+    ...         "work": ["mill"] * 3 + ["yard"] * 2,
+    ...         "home": ["north", "north", "south", "east", "south"],
+    ...     }
+    ... )
+    >>> found = tacit.synthesize(
+    ...     jobs,
+    ...     group="work",
+    ...     value="home",
+    ...     domain=["north", "south", "east", "west"],
+    ...     epsilon=1,
+    ...     delta=0,
+    ... )
     >>> sorted(found.table["work"]), found.verdicts[0].status
     (['mill', 'mill', 'mill', 'yard', 'yard'], 'holds')
     """
@@ -439,10 +568,24 @@ def synthesize(
 
     listed = domain is not None and not isinstance(domain, str | Path | Mapping)
     given = {
-        "group": group, "value": value, "count": count, "epsilon": epsilon, "delta": delta, "guarantee": guarantee, "mechanism": mechanism,
-        "outside": outside, "prior": prior, "coarsen": coarsen, "shrink": shrink, "accept": accept, "domain": None if listed else domain,
-    }  # fmt: skip
-    release = {"table": name, "synthetic": {key: one for key, one in given.items() if one is not None}}
+        "group": group,
+        "value": value,
+        "count": count,
+        "epsilon": epsilon,
+        "delta": delta,
+        "guarantee": guarantee,
+        "mechanism": mechanism,
+        "outside": outside,
+        "prior": prior,
+        "coarsen": coarsen,
+        "shrink": shrink,
+        "accept": accept,
+        "domain": None if listed else domain,
+    }
+    release = {
+        "table": name,
+        "synthetic": {key: one for key, one in given.items() if one is not None},
+    }
     table = {"domains": {value: list(domain)}} if listed else {}
     written = {"version": 1, "tables": {name: table}, "releases": {name: release}}
     plan = read_plan_of(written, "synthesize")

@@ -73,7 +73,10 @@ class Assessment:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object that `tacit check --json` prints."""
-        return {"plan": self.plan, "verdicts": [verdict.to_json(audience) for verdict in self.verdicts]}
+        return {
+            "plan": self.plan,
+            "verdicts": [verdict.to_json(audience) for verdict in self.verdicts],
+        }
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter(self.verdicts)
@@ -100,9 +103,14 @@ class Assessment:
 
 
 def assess(
-    plan: Plan, *, only: Sequence[str] = (), job: Job | None = None, portraits: bool = False, stages: bool = False,
+    plan: Plan,
+    *,
+    only: Sequence[str] = (),
+    job: Job | None = None,
+    portraits: bool = False,
+    stages: bool = False,
     new_answers: Mapping[str, str] | None = None,
-) -> Assessment:  # fmt: skip
+) -> Assessment:
     """Answer the checks of a plan.
 
     `only` picks checks by name, kind or release; `portraits` also computes what a report draws, `stages` only what the terminal
@@ -120,16 +128,32 @@ def assess(
             verdicts.append(answer(check, desk))
         asked = desk.source.questions if "source" in vars(desk) else {}
         pictures = draw(asked, verdicts, job) if portraits else {}
-        followed = follow(desk.overlapping, verdicts, job, everything=portraits) if portraits or stages else {}
+        followed = (
+            follow(desk.overlapping, verdicts, job, everything=portraits)
+            if portraits or stages
+            else {}
+        )
         seated = seat(desk.overlapping) if portraits else {}
         job.step("done", 1.0)
         # Witnesses and examples were looked up while the engine was open; nobody is from here on.
         questions = {name: replace(question, find=nobody) for name, question in asked.items()}
     seconds = time.perf_counter() - begun
-    return Assessment(plan.file, tuple(verdicts), questions, seconds, pictures, followed, judged(desk.overlapping), seated, desk.queries)
+    return Assessment(
+        plan.file,
+        tuple(verdicts),
+        questions,
+        seconds,
+        pictures,
+        followed,
+        judged(desk.overlapping),
+        seated,
+        desk.queries,
+    )
 
 
-def draw(questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict], job: Job) -> dict[str, Portrait]:
+def draw(
+    questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict], job: Job
+) -> dict[str, Portrait]:
     """What a report shows of the releases: their groups, and who is exposed."""
     from tacit.tables.portrait import portraits
 
@@ -138,16 +162,25 @@ def draw(questions: Mapping[str, MicrodataQuestion], verdicts: Sequence[Verdict]
 
 
 def follow(
-    questions: Mapping[tuple[str, str], OverlapQuestion], verdicts: Sequence[Verdict], job: Job, *, everything: bool
+    questions: Mapping[tuple[str, str], OverlapQuestion],
+    verdicts: Sequence[Verdict],
+    job: Job,
+    *,
+    everything: bool,
 ) -> dict[str, Stages]:
     """Everybody's beliefs release by release, where gamma-privacy was asked; not `everything`: where it is breached, and quickly."""
     from tacit.overlap.stages import BRIEFLY, SECONDS, stages
 
-    breached = {subject_text(verdict.subject) for verdict in verdicts if verdict.check == GAMMA and verdict.status == "breached"}
+    breached = {
+        subject_text(verdict.subject)
+        for verdict in verdicts
+        if verdict.check == GAMMA and verdict.status == "breached"
+    }
     return {
         name: stages(question, job, seconds=SECONDS if everything else BRIEFLY)
-        for (kind, name), question in questions.items() if kind == GAMMA and (everything or name in breached)
-    }  # fmt: skip
+        for (kind, name), question in questions.items()
+        if kind == GAMMA and (everything or name in breached)
+    }
 
 
 def seat(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, Seats]:
@@ -168,19 +201,28 @@ def judged(questions: Mapping[tuple[str, str], OverlapQuestion]) -> dict[str, in
 
 def selected(plan: Plan, only: Sequence[str]) -> list[Check]:
     """The checks to answer: all, or those of a name, kind or release."""
-    names = {word for check in plan.checks for word in (check.name, check.kind, *check.releases) if word}
+    names = {
+        word for check in plan.checks for word in (check.name, check.kind, *check.releases) if word
+    }
     for word in only:
         if word not in names:
-            raise PlanError(f"--only {word}: the plan has no such check or release.", hint=did_you_mean(word, names))
+            raise PlanError(
+                f"--only {word}: the plan has no such check or release.",
+                hint=did_you_mean(word, names),
+            )
     return [
-        check for check in plan.checks if not only or {check.name, check.kind, *check.releases} & set(only)
+        check
+        for check in plan.checks
+        if not only or {check.name, check.kind, *check.releases} & set(only)
     ]
 
 
 class Desk:
     """Where a plan's checks are answered. The source is opened when the first of them needs it: some need no data."""
 
-    def __init__(self, plan: Plan, job: Job | None = None, new_answers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, plan: Plan, job: Job | None = None, new_answers: Mapping[str, str] | None = None
+    ) -> None:
         self.plan = plan
         self.job = job or Job()
         self.new_answers = new_answers or {}  # keyed hashes of what is about to go out, by release
@@ -216,11 +258,15 @@ class Desk:
 
             return all_cases(check, self.holdings, self)
         if check.kind in OF_OVERLAPS:
-            question = self.overlapping[check.kind, ", ".join(check.releases)] = self.overlaps.question(check)
+            question = self.overlapping[check.kind, ", ".join(check.releases)] = (
+                self.overlaps.question(check)
+            )
             return question
         if check.kind in OF_SYNTHETIC:
             return self.synthetic.question(check)
-        return self.views.question(check) if check.kind in OF_WORLDS else self.readings.question(check)
+        return (
+            self.views.question(check) if check.kind in OF_WORLDS else self.readings.question(check)
+        )
 
     @cached_property
     def overlaps(self) -> OverlapQuestions:
@@ -257,8 +303,17 @@ def answer(check: Check, desk: Desk) -> Verdict:
     """Ask the definition that a check names about the release, or the queries, that it names, and about all that is out beside it."""
     begun = time.perf_counter()
     definition = define(check.kind, check.parameters)
-    verdict = with_holdings(check, definition, desk) if desk.holdings.has_beside(check) else by_itself(check, definition, desk)
-    return replace(verdict, name=check.name, warnings=(*verdict.warnings, *not_asked(check, desk)), seconds=time.perf_counter() - begun)
+    verdict = (
+        with_holdings(check, definition, desk)
+        if desk.holdings.has_beside(check)
+        else by_itself(check, definition, desk)
+    )
+    return replace(
+        verdict,
+        name=check.name,
+        warnings=(*verdict.warnings, *not_asked(check, desk)),
+        seconds=time.perf_counter() - begun,
+    )
 
 
 def not_asked(check: Check, desk: Desk) -> tuple[str, ...]:
@@ -276,7 +331,9 @@ def by_itself(check: Check, definition: Definition, desk: Desk) -> Verdict:
     if check.kind in MICRODATA:
         mark = desk.plan.mark(*check.path)
         question = desk.source.question(check.releases[0])
-        return answer_with(definition.with_files(desk.source.lines), question, check.sensitive, mark)
+        return answer_with(
+            definition.with_files(desk.source.lines), question, check.sensitive, mark
+        )
     return judged_by(check, definition, desk.question(check), desk)
 
 

@@ -1,16 +1,16 @@
 """The tree of errors: everything Tacit raises on purpose, with what to write instead.
 
-    TacitError
-    ├── InputError (ValueError)       something the user wrote or pointed at is wrong; exit status 2
-    │   ├── PlanError                 in the plan file: carries line and column
-    │   ├── DataError                 in a table, a hierarchy or a released file
-    │   ├── QueryError                in a query: carries a code that the documentation explains
-    │   └── ParameterError            a threshold that protects nobody or is out of range
-    ├── EngineError                   the database refused: no connection, no rights, no disk
-    │   └── GatewayError              a gateway cannot be asked: no connection, a wrong token, no place free
-    ├── Refused                       a gateway does not answer a query: carries its code and the secret
-    ├── MissingExtra (ImportError)    an optional package is not installed
-    └── Problems                      several of the above, found in one go
+TacitError
+├── InputError (ValueError)       something the user wrote or pointed at is wrong; exit status 2
+│   ├── PlanError                 in the plan file: carries line and column
+│   ├── DataError                 in a table, a hierarchy or a released file
+│   ├── QueryError                in a query: carries a code that the documentation explains
+│   └── ParameterError            a threshold that protects nobody or is out of range
+├── EngineError                   the database refused: no connection, no rights, no disk
+│   └── GatewayError              a gateway cannot be asked: no connection, a wrong token, no place free
+├── Refused                       a gateway does not answer a query: carries its code and the secret
+├── MissingExtra (ImportError)    an optional package is not installed
+└── Problems                      several of the above, found in one go
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _again(kind: type[TacitError], state: dict[str, Any], args: tuple[Any, ...])
 class TacitError(Exception):
     """Anything Tacit raises on purpose: what was found, where, and what to do about it.
 
-    >>> error = TacitError("k=1 protects nobody.", hint="Use k >= 2.", mark=Mark("tacit.yaml", 2, 9, "    k: 1"))
+    >>> error = TacitError(
+    ...     "k=1 protects nobody.", hint="Use k >= 2.", mark=Mark("tacit.yaml", 2, 9, "    k: 1")
+    ... )
     >>> print(error)
     tacit.yaml:2:9: k=1 protects nobody. Use k >= 2.
             k: 1
@@ -114,7 +116,9 @@ class QueryError(InputError):
     'unknown-table'
     """
 
-    def __init__(self, message: str, *, code: str, hint: str | None = None, mark: Mark | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, hint: str | None = None, mark: Mark | None = None
+    ) -> None:
         self.code = code
         super().__init__(message, hint=hint, mark=mark)
 
@@ -122,7 +126,9 @@ class QueryError(InputError):
 class ParameterError(InputError):
     """A threshold that protects nobody or lies outside its range; `parameter` names it."""
 
-    def __init__(self, message: str, *, parameter: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, parameter: str | None = None, hint: str | None = None
+    ) -> None:
         self.parameter = parameter
         super().__init__(message, hint=hint)
 
@@ -150,7 +156,9 @@ class Refused(TacitError):
     'cancer'
     """
 
-    def __init__(self, message: str, *, code: str, secret: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, secret: str | None = None, hint: str | None = None
+    ) -> None:
         self.code = code
         self.secret = secret
         super().__init__(message, hint=hint)
@@ -210,7 +218,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     import difflib
 
     names = list(known)
-    near = difflib.get_close_matches(str(word).lower(), [name.lower() for name in names], n=1, cutoff=0.6)
+    near = difflib.get_close_matches(
+        str(word).lower(), [name.lower() for name in names], n=1, cutoff=0.6
+    )
     if near:
         return f"Did you mean {next(n for n in names if n.lower() == near[0])!r}?"
     return f"Known: {', '.join(sorted(names))}." if names else ""

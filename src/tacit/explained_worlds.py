@@ -45,7 +45,8 @@ class TemplatesShown:
     def to_json(self) -> dict[str, Any]:
         """As text; `complete` is false where a limit was met."""
         return {
-            name: {"found": list(map(str, one.found)), "complete": one.complete} for name, one in (("before", self.before), ("after", self.after))
+            name: {"found": list(map(str, one.found)), "complete": one.complete}
+            for name, one in (("before", self.before), ("after", self.after))
         }
 
 
@@ -74,10 +75,14 @@ class ExplainedWorlds:
             "check": self.check,
             "status": self.verdict.status,
             "case": {
-                "number": str(self.number), "of": str(self.cases), "who": list(self.case.who), "given": list(self.case.given), "new": list(self.case.new),
+                "number": str(self.number),
+                "of": str(self.cases),
+                "who": list(self.case.who),
+                "given": list(self.case.given),
+                "new": list(self.case.new),
                 **({"parameters": as_json(self.case.values)} if owner and self.case.values else {}),
             },
-        }  # fmt: skip
+        }
         if shown is not None:
             document |= {
                 "worlds_before": number_text(shown.before),
@@ -88,9 +93,16 @@ class ExplainedWorlds:
                 "uniform": shown.uniform,
                 "listed": list(self._worlds(shown)) if owner else [],
                 "secrets": [
-                    {"rows": as_json([list(row) for row in one.rows]), "before": str(one.before), "after": str(one.after)} for one in shown.secrets
-                ] if owner else [],
-            }  # fmt: skip
+                    {
+                        "rows": as_json([list(row) for row in one.rows]),
+                        "before": str(one.before),
+                        "after": str(one.after),
+                    }
+                    for one in shown.secrets
+                ]
+                if owner
+                else [],
+            }
         document["templates"] = self.templates.to_json() if self.templates and owner else None
         document["notes"] = list(self.notes)
         return document
@@ -98,7 +110,11 @@ class ExplainedWorlds:
     def _worlds(self, shown: Listing) -> Iterator[dict[str, Any]]:
         for one in shown.worlds:
             facts = [fact_json(fact, self.setting.relations) for fact in one.facts]
-            yield {"world": as_json(facts), "after": one.after, "secret": as_json([list(row) for row in one.secret])}
+            yield {
+                "world": as_json(facts),
+                "after": one.after,
+                "secret": as_json([list(row) for row in one.secret]),
+            }
 
 
 def number_text(number: int | None) -> str | None:
@@ -107,7 +123,14 @@ def number_text(number: int | None) -> str | None:
 
 
 def explain_worlds(
-    plan: Plan, name: str, *, worlds: bool = True, with_templates: bool = False, sample: int = SAMPLE, case: int | None = None, job: Job | None = None
+    plan: Plan,
+    name: str,
+    *,
+    worlds: bool = True,
+    with_templates: bool = False,
+    sample: int = SAMPLE,
+    case: int | None = None,
+    job: Job | None = None,
 ) -> ExplainedWorlds:
     """Which worlds are possible before and after what a check asks about.
 
@@ -131,9 +154,17 @@ def explain_worlds(
     except TacitError as error:
         raise error.at(plan.mark(*check.path)) from None
     return ExplainedWorlds(
-        check.name or check.kind, replace(verdict, name=check.name), shown, number, len(question.cases), case is not None, setting,
-        listed_worlds, found_templates, tuple(notes(setting, listed_worlds, found_templates)),
-    )  # fmt: skip
+        check.name or check.kind,
+        replace(verdict, name=check.name),
+        shown,
+        number,
+        len(question.cases),
+        case is not None,
+        setting,
+        listed_worlds,
+        found_templates,
+        tuple(notes(setting, listed_worlds, found_templates)),
+    )
 
 
 # -- which check, which case --------------------------------------------------------------------------
@@ -143,7 +174,10 @@ def named(plan: Plan, name: str) -> Check:
     """The check of view safety that is meant; InputError where that is none or several."""
     every = [check for check in plan.checks if check.kind in OF_WORLDS]
     if not every:
-        raise InputError("the plan has no check of view safety.", hint="Add one under checks, such as g-safety: {secret: NAME, release: NAME}.")
+        raise InputError(
+            "the plan has no check of view safety.",
+            hint="Add one under checks, such as g-safety: {secret: NAME, release: NAME}.",
+        )
     for found in (
         [check for check in every if check.name == name],
         [check for check in every if check.kind == name],
@@ -155,8 +189,13 @@ def named(plan: Plan, name: str) -> Check:
             return found[0]
     meant = [check for check in every if name in (check.kind, check.secret, *check.releases)]
     if not meant:
-        known = [word for check in every for word in (check.name, check.kind, *check.releases) if word]
-        raise InputError(f"the plan has no check {name!r} of view safety.", hint=did_you_mean(name, known) or f"There are {listed(sayings(every))}.")
+        known = [
+            word for check in every for word in (check.name, check.kind, *check.releases) if word
+        ]
+        raise InputError(
+            f"the plan has no check {name!r} of view safety.",
+            hint=did_you_mean(name, known) or f"There are {listed(sayings(every))}.",
+        )
     raise InputError(
         f"{name!r} may mean {len(meant)} checks: {'; '.join(sayings(meant))}.",
         hint="Say the name of one; a check without gets one by `name:` in the plan, such as g-safety: {secret: ..., release: ..., name: mine}.",
@@ -167,11 +206,21 @@ def sayings(checks: Sequence[Check]) -> list[str]:
     """How to call checks.
 
     >>> from tacit.plan.plan import Check
-    >>> sayings([Check("g-safety", secret="s", releases=("v",)), Check("e-safety", name="any", secret="s", releases=("v",))])
+    >>> sayings(
+    ...     [
+    ...         Check("g-safety", secret="s", releases=("v",)),
+    ...         Check("e-safety", name="any", secret="s", releases=("v",)),
+    ...     ]
+    ... )
     ['g-safety of s after v (no name)', 'any (e-safety of s after v)']
     """
-    texts = [(check, f"{check.kind} of {check.secret} after {listed(check.releases)}") for check in checks]
-    return [f"{check.name} ({text})" if check.name else f"{text} (no name)" for check, text in texts]
+    texts = [
+        (check, f"{check.kind} of {check.secret} after {listed(check.releases)}")
+        for check in checks
+    ]
+    return [
+        f"{check.name} ({text})" if check.name else f"{text} (no name)" for check, text in texts
+    ]
 
 
 def refuse_other_scopes(plan: Plan, check: Check) -> None:
@@ -185,11 +234,18 @@ def refuse_other_scopes(plan: Plan, check: Check) -> None:
         )
 
 
-def judged(check: Check, question: SafetyQuestion, case: int | None, job: Job) -> tuple[int, Verdict]:
+def judged(
+    check: Check, question: SafetyQuestion, case: int | None, job: Job
+) -> tuple[int, Verdict]:
     """The case that was asked for, or the first that is breached, else the first undecided one, else the first; with its verdict."""
     many = len(question.cases)
     if case is not None and not 1 <= case <= many:
-        raise InputError(f"there is no case {case}.", hint="There is one case: leave --case out." if many == 1 else f"There are {many}: --case 1 to --case {many}.")
+        raise InputError(
+            f"there is no case {case}.",
+            hint="There is one case: leave --case out."
+            if many == 1
+            else f"There are {many}: --case 1 to --case {many}.",
+        )
     definition = define(check.kind, check.parameters)
     found: list[tuple[int, Verdict]] = []
     for number, one in enumerate(question.cases, 1):
@@ -225,10 +281,14 @@ def list_worlds(check: Check, setting: Setting, sample: int) -> Listing:
             hint="Close columns with domains:, publish a column's values with dictionary:, or ask about fewer tables.",
         ) from None
     except OutOfTime:
-        raise InputError(f"{seconds:g} seconds were not enough to look at the possible databases.", hint="Allow more with seconds: in the check.") from None
+        raise InputError(
+            f"{seconds:g} seconds were not enough to look at the possible databases.",
+            hint="Allow more with seconds: in the check.",
+        ) from None
     except NoWorld:
         raise DataError(
-            "no database satisfies the constraints and gives the views these answers.", hint="Correct the answer files, the constraints or the domains."
+            "no database satisfies the constraints and gives the views these answers.",
+            hint="Correct the answer files, the constraints or the domains.",
         ) from None
 
 
@@ -236,14 +296,23 @@ def templates_of(setting: Setting) -> TemplatesShown:
     """The templates of a setting before and after."""
     relations: Mapping[str, Any] = {name: setting.relations[name] for name in setting.mentioned()}
     asked = [*(seen.query for seen in setting.new), setting.secret]
-    before = templates(relations, setting.dependencies, [(seen.query, seen.rows) for seen in setting.published], asked=asked)
+    before = templates(
+        relations,
+        setting.dependencies,
+        [(seen.query, seen.rows) for seen in setting.published],
+        asked=asked,
+    )
     views = [(seen.query, seen.rows) for seen in (*setting.published, *setting.new)]
-    return TemplatesShown(before, templates(relations, setting.all_dependencies(), views, asked=asked))
+    return TemplatesShown(
+        before, templates(relations, setting.all_dependencies(), views, asked=asked)
+    )
 
 
 def notes(setting: Setting, shown: Listing | None, found: TemplatesShown | None) -> Iterator[str]:
     """How far was looked, and what could not be counted."""
-    open_ = sorted(f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting))
+    open_ = sorted(
+        f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting)
+    )
     if shown is not None and open_:
         beside = f" and {plural('other', setting.fresh)} (_fresh1, ...)" if setting.fresh else ""
         yield f"{listed(open_)} may hold any value; looked at are those that are seen{beside}, and fresh: in the plan allows more"

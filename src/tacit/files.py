@@ -14,7 +14,12 @@ SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 20
 UTF8_MARK = "\ufeff"
 # Those of four bytes first: the mark of UTF-32 begins with that of UTF-16.
-MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,11 @@ def csv_shape(path: Path, shown: str | None = None) -> CsvShape:
     name = shown or str(path)
     lines = first_lines(path, name)
     if not lines:
-        raise DataError(f"{name} is empty.", hint="It needs a first line with the column names.", mark=Mark(name))
+        raise DataError(
+            f"{name} is empty.",
+            hint="It needs a first line with the column names.",
+            mark=Mark(name),
+        )
     if "\0" in lines[0] and other_encoding(path):
         raise not_utf8(path, name)
     separator = likely_separator(lines)
@@ -68,7 +77,9 @@ def check_header(header: tuple[str, ...], name: str, line: str) -> None:
     for position, column in enumerate(header, 1):
         if not column:
             raise DataError(
-                f"column {position} of {name} has no name.", hint="Give every column a name in line 1.", mark=mark
+                f"column {position} of {name} has no name.",
+                hint="Give every column a name in line 1.",
+                mark=mark,
             )
         first = [one.casefold() for one in header].index(column.casefold()) + 1
         if first != position:  # engines do not tell Zip from zip
@@ -115,7 +126,11 @@ def read_rows(path: Path, shown: str | None = None) -> list[tuple[int, list[str]
 def not_utf8(path: Path, name: str) -> DataError:
     """How a file is encoded, where it says so, or where the first byte stands that is not UTF-8."""
     if encoding := other_encoding(path):
-        return DataError(f"{name} is {encoding}, and not UTF-8.", hint=conversion(encoding, name), mark=Mark(name, 1))
+        return DataError(
+            f"{name} is {encoding}, and not UTF-8.",
+            hint=conversion(encoding, name),
+            mark=Mark(name, 1),
+        )
     line = 1
     with path.open("rb") as file:
         for line, raw in enumerate(file, 1):
@@ -148,6 +163,10 @@ def conversion(encoding: str, name: str) -> str:
 def cannot_read(name: str, error: OSError) -> DataError:
     """A file that is not there, or may not be read."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"there is no file {name}.", hint="Check the path; paths are relative to the plan.", mark=Mark(name))
+        return DataError(
+            f"there is no file {name}.",
+            hint="Check the path; paths are relative to the plan.",
+            mark=Mark(name),
+        )
     reason = (error.strerror or str(error)).lower()
     return DataError(f"{name} cannot be read: {reason}.", mark=Mark(name))

@@ -34,7 +34,11 @@ def plan_of_views(
     views: Mapping[str, str] | Sequence[str], name: str, key: str | Sequence[str], sensitive: str
 ) -> tuple[Plan, tuple[str, ...]]:
     """A plan of one table with some views of it, and what they are called."""
-    named = dict(views) if isinstance(views, Mapping) else {f"view {number}": text for number, text in enumerate(views, 1)}
+    named = (
+        dict(views)
+        if isinstance(views, Mapping)
+        else {f"view {number}": text for number, text in enumerate(views, 1)}
+    )
     table = Table(name, keys=(names(key),), sensitive=(sensitive,))
     releases = {one: View(one, text) for one, text in named.items()}
     return Plan("", Path(), mark=nowhere, tables={name: table}, releases=releases), tuple(named)
@@ -65,7 +69,9 @@ def table_of_people(
 def counted_source(data: Any, table: Table, release: Microdata, engine: DuckDB) -> Source:
     """A data frame as the only table of a plan, with one release of it; counted."""
     engine.put(table.name, data, named_columns(table))
-    plan = Plan("", Path(), mark=nowhere, tables={table.name: table}, releases={release.name: release})
+    plan = Plan(
+        "", Path(), mark=nowhere, tables={table.name: table}, releases={release.name: release}
+    )
     source = Source(plan, engine)
     source.counted[table.name] = count_table(engine, table, plan)
     return source
@@ -73,7 +79,12 @@ def counted_source(data: Any, table: Table, release: Microdata, engine: DuckDB) 
 
 def named_columns(table: Table) -> list[str]:
     """The columns that a table's roles and distances name."""
-    fused = [one for way in table.distances.values() if isinstance(way, Mapping) for one in way.get("variational", ())]
+    fused = [
+        one
+        for way in table.distances.values()
+        if isinstance(way, Mapping)
+        for one in way.get("variational", ())
+    ]
     return [*table.person, *table.quasi_identifiers, *table.sensitive, *table.insensitive, *fused]
 
 
@@ -104,7 +115,12 @@ def refuse_unknown(generalization: Mapping[str, int], table: Table) -> None:
 
 
 def read_repair(
-    table: Table, method: str, suppress: Any, utility: str, weights: Mapping[str, Any], at_most: Mapping[str, int]
+    table: Table,
+    method: str,
+    suppress: Any,
+    utility: str,
+    weights: Mapping[str, Any],
+    at_most: Mapping[str, int],
 ) -> Repair:
     """The options of a repair, as a plan would take them."""
     from tacit.plan.keys import METHODS
@@ -113,7 +129,11 @@ def read_repair(
     from tacit.utility.weights import read_weights
 
     if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r}.", parameter="method", hint=did_you_mean(method, METHODS))
+        raise ParameterError(
+            f"there is no method {method!r}.",
+            parameter="method",
+            hint=did_you_mean(method, METHODS),
+        )
     try:
         rows = share(str(suppress) if isinstance(suppress, float | Fraction) else suppress)
     except UnfitError as error:
@@ -126,7 +146,9 @@ def required_of(definition: Definition, source: Source) -> Required:
     """A definition that a table must meet."""
     if not isinstance(definition, MicrodataDefinition):
         raise ParameterError(
-            f"{definition!r} is no definition of microdata.", parameter="require", hint="Use for example tacit.KAnonymity(k=5)."
+            f"{definition!r} is no definition of microdata.",
+            parameter="require",
+            hint="Use for example tacit.KAnonymity(k=5).",
         )
     return Required(definition.with_files(source.lines))
 
@@ -138,8 +160,14 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
     from tacit.plan.tables import read_table
 
     if not isinstance(given, Mapping):
-        raise ParameterError("the schema is no mapping of tables.", parameter="schema", hint='Give for example {"stays": ["name", "ward"]}.')
-    document = parse(json.dumps({"version": 1, "tables": written_tables(given)}, default=str), "schema")
+        raise ParameterError(
+            "the schema is no mapping of tables.",
+            parameter="schema",
+            hint='Give for example {"stays": ["name", "ward"]}.',
+        )
+    document = parse(
+        json.dumps({"version": 1, "tables": written_tables(given)}, default=str), "schema"
+    )
     faults = Faults(document)
     keys = read_keys(plain_values(document, faults), faults).keys
     found = {name: read_table(name, one, faults) for name, one in keys.tables.items()}
@@ -149,7 +177,10 @@ def read_schema(given: Mapping[str, Any]) -> dict[str, Table]:
 
 def written_tables(given: Mapping[str, Any]) -> dict[str, Any]:
     """Tables as a plan writes them; a list alone is one of columns."""
-    return {name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)} for name, one in given.items()}
+    return {
+        name: dict(one) if isinstance(one, Mapping) else {"columns": list(one)}
+        for name, one in given.items()
+    }
 
 
 def names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -177,4 +208,10 @@ def table_like(data: Any, found: Any) -> Any:
     kind = type(data).__module__.partition(".")[0]
     if kind == "pandas":
         return found.df()
-    return found.pl() if kind == "polars" else found.to_arrow_table() if hasattr(found, "to_arrow_table") else found.arrow()
+    return (
+        found.pl()
+        if kind == "polars"
+        else found.to_arrow_table()
+        if hasattr(found, "to_arrow_table")
+        else found.arrow()
+    )

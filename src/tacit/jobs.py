@@ -36,10 +36,14 @@ class Job:
     def part(self, start: float, end: float) -> Job:
         """Work that is a part of this one, from one share of it to another, and stops with it.
 
-        >>> Job(tell=lambda text, share: print(f"{share:.0%} {text}")).part(0.2, 0.6).step("half of it", 0.5)
+        >>> Job(tell=lambda text, share: print(f"{share:.0%} {text}")).part(0.2, 0.6).step(
+        ...     "half of it", 0.5
+        ... )
         40% half of it
         """
-        return Job(lambda text, share: self.step(text, start + (end - start) * min(max(share, 0.0), 1.0)))
+        return Job(
+            lambda text, share: self.step(text, start + (end - start) * min(max(share, 0.0), 1.0))
+        )
 
     def settle(self, text: str) -> None:
         """The last step at which it can be stopped: what follows is done as a whole, and `settled` tells whoever could stop it."""

@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
     from tacit.queries.query import Relations
 
-NO_NULLS = Assumption("no-nulls", "no value is ever missing where the plan does not say nullable", "no")
-UNTYPED = Assumption(
-    "untyped-as-written", "columns without a type hold what constants look like: text where they are quoted, else numbers", "no"
+NO_NULLS = Assumption(
+    "no-nulls", "no value is ever missing where the plan does not say nullable", "no"
 )
-AS_SEEN = Assumption("nullable-as-seen", "columns in which no value is missing now will never miss one", "no")
+UNTYPED = Assumption(
+    "untyped-as-written",
+    "columns without a type hold what constants look like: text where they are quoted, else numbers",
+    "no",
+)
+AS_SEEN = Assumption(
+    "nullable-as-seen", "columns in which no value is missing now will never miss one", "no"
+)
 DIALECTS = {"postgresql": "postgres", "spark": "spark"}
 
 
@@ -55,7 +61,13 @@ class Readings:
         unseen = [table for table in self.plan.tables.values() if table.name not in self._looked_at]
         assumed = (*seen, *no_nulls(unseen), *untyped(self.relations()))
         return QueryQuestion(
-            secret, views, self.relations(), self.dialect, self.tied(), assumed, others=self._views()
+            secret,
+            views,
+            self.relations(),
+            self.dialect,
+            self.tied(),
+            assumed,
+            others=self._views(),
         )
 
     def secret(self, name: str) -> Reading:
@@ -78,12 +90,20 @@ class Readings:
             reading = self.read_as(name, "query")
         else:
             if isinstance(self.plan.releases.get(name), Synthetic):
-                raise InputError(f"{name} is synthetic data: there is no query to explain.", hint=f"Ask tacit check --only {name}, or tacit synthesize {name} -o FILE.")
-            known = [*self.plan.secrets, *(one.name for one in self.plan.releases.values() if isinstance(one, View))]
+                raise InputError(
+                    f"{name} is synthetic data: there is no query to explain.",
+                    hint=f"Ask tacit check --only {name}, or tacit synthesize {name} -o FILE.",
+                )
+            known = [
+                *self.plan.secrets,
+                *(one.name for one in self.plan.releases.values() if isinstance(one, View)),
+            ]
             hint = did_you_mean(name, known) or 'Write a query: tacit explain "SELECT ..."'
             raise InputError(f"the plan has no secret and no view {name!r}.", hint=hint)
         queries = [reading.exact] if reading.exact is not None else list(reading.supports)
-        found = {query.name: sorted(classes.names) for query in queries if (classes := classes_of(query))}
+        found = {
+            query.name: sorted(classes.names) for query in queries if (classes := classes_of(query))
+        }
         return explained(reading, self.relations(), found)
 
     def relations(self) -> Relations:
@@ -118,9 +138,21 @@ class Readings:
     def _read(self, section: str, name: str, text: str, file: str | None) -> Reading:
         if (section, name) not in self._readings:
             # Its own name stays among them: a view that leads back to itself is found out. Tables come first.
-            views = {other: query for other, query in self._views().items() if other != name or name not in self.plan.tables}
+            views = {
+                other: query
+                for other, query in self._views().items()
+                if other != name or name not in self.plan.tables
+            }
             try:
-                found = read(text, self.relations(), name=name, dialect=self.dialect, views=views, file=file, explain=syntax(self.dialect))
+                found = read(
+                    text,
+                    self.relations(),
+                    name=name,
+                    dialect=self.dialect,
+                    views=views,
+                    file=file,
+                    explain=syntax(self.dialect),
+                )
             except TacitError as error:
                 # An error in a file of its own points there; one in the plan at the plan.
                 where = (section, name) if section == "secrets" else (section, name, "query")
@@ -130,7 +162,14 @@ class Readings:
 
     def read_as(self, text: str, name: str) -> Reading:
         """A query over the plan's tables, read under a name."""
-        return read(text, self.relations(), name=name, dialect=self.dialect, views=self._views(), explain=syntax(self.dialect))
+        return read(
+            text,
+            self.relations(),
+            name=name,
+            dialect=self.dialect,
+            views=self._views(),
+            explain=syntax(self.dialect),
+        )
 
     def has_file(self, table: Table) -> bool:
         """Is there a file to look at? A database is not asked where the plan names the columns."""
@@ -163,12 +202,17 @@ def syntax(dialect: str) -> Callable[[str], None] | None:
 def kinds_of(engine: Engine, table: str) -> dict[str, str]:
     """The columns of a table with their kinds; where only the engine knows how values compare, that is said."""
     plain = {name: engine.meaning(native) for name, native in engine.native_types(table).items()}
-    return {name: str(one.kind) if one.read == "{c}" or one.compares else ENGINE for name, one in plain.items()}
+    return {
+        name: str(one.kind) if one.read == "{c}" or one.compares else ENGINE
+        for name, one in plain.items()
+    }
 
 
 def untyped(relations: Relations) -> tuple[Assumption, ...]:
     """What is assumed where a column has no type."""
-    some = any(name not in relation.kinds for relation in relations.values() for name in relation.columns)
+    some = any(
+        name not in relation.kinds for relation in relations.values() for name in relation.columns
+    )
     return (UNTYPED,) if some else ()
 
 

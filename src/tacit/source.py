@@ -74,19 +74,30 @@ class Source:
         """The released rows, one by one: each value looked up in the labels of its level."""
         if not isinstance(self.plan.releases.get(name), Microdata):
             known = [one.name for one in self.plan.releases.values() if isinstance(one, Microdata)]
-            raise PlanError(f"the plan has no microdata release {name!r}.", hint=did_you_mean(name, known))
+            raise PlanError(
+                f"the plan has no microdata release {name!r}.", hint=did_you_mean(name, known)
+            )
         question = self.question(name)
         engine, table = self.engines[name], question.table
         columns = [*question.quasi, *question.sensitive, *table.insensitive]
         labels = {
-            column: dict(zip((*question.base.dictionaries[column], None), question.levels[column].by_value(), strict=True))
+            column: dict(
+                zip(
+                    (*question.base.dictionaries[column], None),
+                    question.levels[column].by_value(),
+                    strict=True,
+                )
+            )
             for column in question.quasi
         }
         parts = parts_of(table, engine.columns(table.name))
         stored = unfused(columns, parts)
         rows = engine.rows(shapes.columns_of(table.name, stored))
         cells = (dict(zip(stored, row, strict=True)) for row in rows)
-        return ({column: shown(column, value_in(row, column, parts), labels) for column in columns} for row in cells)
+        return (
+            {column: shown(column, value_in(row, column, parts), labels) for column in columns}
+            for row in cells
+        )
 
     def _recoded(self, release: Microdata) -> MicrodataQuestion:
         table = self.plan.tables[release.table]
@@ -100,7 +111,9 @@ class Source:
     def _population(self, release: Microdata, name: str, groups: Groups) -> Integers:
         """How many people of another table, recoded like the release, fall into each group."""
         original = self.plan.tables[release.table]
-        table = replace(self.plan.tables[name], quasi_identifiers=original.quasi_identifiers, sensitive=())
+        table = replace(
+            self.plan.tables[name], quasi_identifiers=original.quasi_identifiers, sensitive=()
+        )
         if f"{name} as population" not in self.counted:
             if not self.engine.has(name):
                 self.engine.attach(self.plan.tables[name])
@@ -108,7 +121,9 @@ class Source:
             self.counted[f"{name} as population"] = count_table(self.engine, recoded, self.plan)
         counted = self.counted[f"{name} as population"]
         levels = {
-            column: counted.hierarchies[column].level(self._height(release.table, column, groups.levels[column]))
+            column: counted.hierarchies[column].level(
+                self._height(release.table, column, groups.levels[column])
+            )
             for column in original.quasi_identifiers
         }
         found = people_alike(groups, group(counted.base, original.quasi_identifiers, levels))
@@ -132,7 +147,9 @@ class Source:
             try:
                 levels[column] = tree.level(release.generalization.get(column, 0))
             except DataError as error:
-                raise error.at(self.plan.mark("releases", release.name, "generalization", column)) from None
+                raise error.at(
+                    self.plan.mark("releases", release.name, "generalization", column)
+                ) from None
         return levels
 
     def _found(self, release: Microdata) -> MicrodataQuestion:
@@ -165,17 +182,30 @@ class Counted:
         """The question about one release of this table."""
         own = {name: self.hierarchies[name].level(0) for name in self.table.sensitive}
         return MicrodataQuestion(
-            release, self.table, self.table.quasi_identifiers, self.table.sensitive, self.base, {**levels, **own},
-            self.rows, self.people, self.assumptions, self.warnings, self.find,
+            release,
+            self.table,
+            self.table.quasi_identifiers,
+            self.table.sensitive,
+            self.base,
+            {**levels, **own},
+            self.rows,
+            self.people,
+            self.assumptions,
+            self.warnings,
+            self.find,
             readings=tuple(one.question(release, levels) for one in self.readings),
-            label_more=partial(self.label_more, levels), hierarchies=self.hierarchies, measure=self.measure,
+            label_more=partial(self.label_more, levels),
+            hierarchies=self.hierarchies,
+            measure=self.measure,
         )
 
     def label_more(self, levels: Mapping[str, Level], column: str, values: Labels) -> Labels:
         """What a release would show of values that the table does not have."""
         tree = self.hierarchies[column]
         height = next(number for number, level in enumerate(tree.levels) if level is levels[column])
-        return more_labels(tree, height, values, spec=self.table.hierarchies.get(column), build=self.build)
+        return more_labels(
+            tree, height, values, spec=self.table.hierarchies.get(column), build=self.build
+        )
 
 
 def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
@@ -185,20 +215,32 @@ def count_table(engine: Engine, table: Table, plan: Plan) -> Counted:
     rows = engine.value(shapes.row_count(table.name))
     if not rows:
         raise DataError(
-            f"table {table.name} has no rows.", hint="There is nothing to release.", mark=plan.mark("tables", table.name)
+            f"table {table.name} has no rows.",
+            hint="There is nothing to release.",
+            mark=plan.mark("tables", table.name),
         )
     check_keys(engine, table, plan, rows)
     people = count_people(engine, table, plan, rows)
     types = engine.columns(table.name)
     parts = parts_of(table, types)
-    base = count(engine, table.name, unfused(columns, parts), person=table.person if people < rows else ())
+    base = count(
+        engine, table.name, unfused(columns, parts), person=table.person if people < rows else ()
+    )
     base = fuse_all(base, parts)
     check_domains(table, base, plan)
     base = as_told(base, table)
-    hierarchies = {name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in columns}
+    hierarchies = {
+        name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in columns
+    }
     counted = Counted(
-        table, base, hierarchies, rows, people, person_assumptions(table, people, rows),
-        tuple(data_warnings(table, base, rows)), finder(engine, table),
+        table,
+        base,
+        hierarchies,
+        rows,
+        people,
+        person_assumptions(table, people, rows),
+        tuple(data_warnings(table, base, rows)),
+        finder(engine, table),
         build=lambda column, values: read_hierarchy(table, column, values, plan),
         measure=measure_of(table, plan, types),
     )
@@ -227,7 +269,9 @@ def check_domains(table: Table, base: Counts, plan: Plan) -> None:
             )
 
 
-def as_dates(table: Table, name: str, domain: Sequence[Any], values: Collection[Any]) -> Sequence[Any]:
+def as_dates(
+    table: Table, name: str, domain: Sequence[Any], values: Collection[Any]
+) -> Sequence[Any]:
     """A domain as dates or times where the column has them: a plan has them as text."""
     kind = next((DATES[type(value)] for value in values if type(value) in DATES), None)
     return domain if kind is None else [converted(table.name, name, kind, one) for one in domain]
@@ -238,9 +282,15 @@ def check_columns(engine: Engine, table: Table, plan: Plan) -> None:
     known = engine.columns(table.name)
     parts = parts_of(table, known)
     roles: dict[str, Collection[str]] = {
-        "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive, "identifiers": table.identifiers,
-        "insensitive": table.insensitive, "person": table.person, "key": [name for key in table.keys for name in key],
-        "columns": table.columns, "hierarchies": table.hierarchies, "domains": table.domains,
+        "quasi-identifiers": table.quasi_identifiers,
+        "sensitive": table.sensitive,
+        "identifiers": table.identifiers,
+        "insensitive": table.insensitive,
+        "person": table.person,
+        "key": [name for key in table.keys for name in key],
+        "columns": table.columns,
+        "hierarchies": table.hierarchies,
+        "domains": table.domains,
         "nullable": table.nullable or (),
     }
     whole_line = single_column_hint(known)
@@ -248,7 +298,9 @@ def check_columns(engine: Engine, table: Table, plan: Plan) -> None:
         DataError(
             f"table {table.name} has no column {one!r}.",
             hint=whole_line or did_you_mean(one, known),
-            mark=plan.mark("tables", table.name, role, name if isinstance(names, Mapping) else position),
+            mark=plan.mark(
+                "tables", table.name, role, name if isinstance(names, Mapping) else position
+            ),
         )
         for role, names in roles.items()
         for position, name in enumerate(names)
@@ -309,10 +361,14 @@ def person_assumptions(table: Table, people: int, rows: int) -> tuple[Assumption
     """What is assumed about rows and people."""
     others = Assumption("quasi-identifiers-only", "nothing else links a row to a person", "cannot")
     if table.person and people < rows:
-        told = Assumption("person-columns", f"people are told apart by {' and '.join(table.person)}", "cannot")
+        told = Assumption(
+            "person-columns", f"people are told apart by {' and '.join(table.person)}", "cannot"
+        )
         return told, others
     known = bool(table.person) or any(set(key) <= set(table.identifiers) for key in table.keys)
-    return Assumption("one-row-per-person", "each row is one person", "yes" if known else "no"), others
+    return Assumption(
+        "one-row-per-person", "each row is one person", "yes" if known else "no"
+    ), others
 
 
 def as_told(base: Counts, table: Table) -> Counts:
@@ -340,8 +396,13 @@ def other_readings(counted: Counted, plan: Plan) -> Iterator[Counted]:
         base = counted.base
         for name, (words, spellings) in doubts.items():
             if (unknown and words) or (variants and spellings):
-                base = cleaned(base, name, unknown=words if unknown else (), merge_spelling=variants)
-        own = {name: read_hierarchy(table, name, base.dictionaries[name], plan) for name in table.sensitive}
+                base = cleaned(
+                    base, name, unknown=words if unknown else (), merge_spelling=variants
+                )
+        own = {
+            name: read_hierarchy(table, name, base.dictionaries[name], plan)
+            for name in table.sensitive
+        }
         yield replace(counted, base=base, hierarchies={**counted.hierarchies, **own})
 
 
@@ -359,7 +420,9 @@ def data_warnings(table: Table, base: Counts, rows: int) -> list[str]:
     warnings = []
     for name in table.sensitive:
         if absent := base.missing(name):
-            warnings.append(f"{name} is missing in {absent} of {rows} rows; missing values do not count as diversity")
+            warnings.append(
+                f"{name} is missing in {absent} of {rows} rows; missing values do not count as diversity"
+            )
     for name in table.sensitive:
         unknown, variants = suspicious(table, name, base)
         if variants:
@@ -386,7 +449,9 @@ def finder(engine: Engine, table: Table) -> Find:
 
     def find(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
         stored = apart(values, parts_of(table, engine.columns(table.name)))
-        query = shapes.matching(table.name, names, stored, collations=engine.collations(table.name), limit=limit)
+        query = shapes.matching(
+            table.name, names, stored, collations=engine.collations(table.name), limit=limit
+        )
         return [dict(zip(names, row, strict=True)) for row in engine.rows(query)]
 
     return find
@@ -402,9 +467,15 @@ def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
     for name in columns:
         if name in original.identifiers:
             raise DataError(
-                f"{release.file} contains {name!r}, an identifier.", hint="Remove the column before you release it.", mark=mark
+                f"{release.file} contains {name!r}, an identifier.",
+                hint="Remove the column before you release it.",
+                mark=mark,
             )
-    parts = {name: some for name, some in parts_of(original, dict.fromkeys(columns)).items() if set(some) <= set(columns)}
+    parts = {
+        name: some
+        for name, some in parts_of(original, dict.fromkeys(columns)).items()
+        if set(some) <= set(columns)
+    }
     roles = {*original.sensitive, *original.insensitive, *unfused(original.sensitive, parts)}
     person = original.person if set(original.person) <= set(columns) else ()
     # A column without a role is out with the file: whoever has it may look people up by it.
@@ -424,7 +495,11 @@ def found_table(release: Microdata, plan: Plan, engine: Engine) -> Table:
         quasi_identifiers=quasi,
         sensitive=tuple(name for name in original.sensitive if name in columns or name in parts),
         insensitive=tuple(name for name in original.insensitive if name in columns),
-        hierarchies={name: spec for name, spec in original.hierarchies.items() if name in original.sensitive},
+        hierarchies={
+            name: spec for name, spec in original.hierarchies.items() if name in original.sensitive
+        },
         distances=original.distances,
-        domains={name: domain for name, domain in original.domains.items() if name in original.sensitive},
+        domains={
+            name: domain for name, domain in original.domains.items() if name in original.sensitive
+        },
     )

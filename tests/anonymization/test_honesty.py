@@ -37,7 +37,10 @@ def test_nothing_is_proved_where_another_way_to_drop_rows_could_help(tmp_path: P
     assert isinstance(found, NotRepaired)
     assert not found.proved
     assert found.exit_status == 3
-    coarser = anonymize(plan_of(tmp_path, FAIR, "t-closeness: {release: out, t: 0.1}", ", suppress: 50%", 'a: "*"'), "out")
+    coarser = anonymize(
+        plan_of(tmp_path, FAIR, "t-closeness: {release: out, t: 0.1}", ", suppress: 50%", 'a: "*"'),
+        "out",
+    )
     assert isinstance(coarser, Repaired)
     assert not coarser.proved
     assert not coarser.all_choices
@@ -48,32 +51,45 @@ def test_nothing_is_proved_where_another_way_to_drop_rows_could_help(tmp_path: P
 
 def test_dropping_some_rows_of_a_group_is_not_ruled_out(tmp_path: Path) -> None:
     rows = "[[1, u], [1, u], [1, u], [1, v], [1, v]]"
-    found = anonymize(plan_of(tmp_path, rows, "alpha-k: {release: out, alpha: 0.5, k: 2}", ", suppress: 20%"), "out")
+    found = anonymize(
+        plan_of(tmp_path, rows, "alpha-k: {release: out, alpha: 0.5, k: 2}", ", suppress: 20%"),
+        "out",
+    )
     assert isinstance(found, NotRepaired)
     assert not found.proved
 
 
 def test_where_only_sizes_count_the_proof_stands(tmp_path: Path) -> None:
     rows = "[[1, u], [1, u], [2, v]]"
-    found = anonymize(plan_of(tmp_path, rows, "k-anonymity: {release: out, k: 2}", ", suppress: 34%"), "out")
+    found = anonymize(
+        plan_of(tmp_path, rows, "k-anonymity: {release: out, k: 2}", ", suppress: 34%"), "out"
+    )
     assert isinstance(found, Repaired)
     assert found.proved
     assert found.recoded.suppressed == 1
-    nothing = anonymize(plan_of(tmp_path, rows, "k-anonymity: {release: out, k: 4}", ", suppress: 34%"), "out")
+    nothing = anonymize(
+        plan_of(tmp_path, rows, "k-anonymity: {release: out, k: 4}", ", suppress: 34%"), "out"
+    )
     assert isinstance(nothing, NotRepaired)
     assert nothing.proved
 
 
-def test_an_attacker_who_knows_is_not_waved_through_where_rows_may_be_dropped(tmp_path: Path) -> None:
+def test_an_attacker_who_knows_is_not_waved_through_where_rows_may_be_dropped(
+    tmp_path: Path,
+) -> None:
     rows = "[[2, v], [2, v], [3, u], [2, v], [3, u]]"
     checks = "l-diversity: {release: out, kind: recursive, l: 2, c: 3}"
-    found = anonymize(plan_of(tmp_path, rows, checks, ', suppress: "1/3"', 'a: "*"'), "out", aware=True)
+    found = anonymize(
+        plan_of(tmp_path, rows, checks, ', suppress: "1/3"', 'a: "*"'), "out", aware=True
+    )
     assert isinstance(found, NotRepaired)
     assert found.exit_status == 3
 
 
 @pytest.mark.parametrize("method", ["lattice", "mondrian", "window"])
-def test_a_check_that_refuses_missing_values_looks_at_the_table_itself(tmp_path: Path, method: str) -> None:
+def test_a_check_that_refuses_missing_values_looks_at_the_table_itself(
+    tmp_path: Path, method: str
+) -> None:
     rows = "[[1, u], [null, v], [2, u]]"
     checks = "k-anonymity: {release: out, k: 3, missing: error}"
     with pytest.raises(TacitError, match="is missing in 1 rows"):
@@ -82,12 +98,19 @@ def test_a_check_that_refuses_missing_values_looks_at_the_table_itself(tmp_path:
 
 def test_nobody_is_known_among_those_who_are_left(tmp_path: Path) -> None:
     rows = "[[1, u], [2, u], [3, null], [3, null]]"
-    found = anonymize(plan_of(tmp_path, rows, "semantic: {release: out, measure: {positive: 0.8}}", "", 'a: "*"'), "out")
+    found = anonymize(
+        plan_of(tmp_path, rows, "semantic: {release: out, measure: {positive: 0.8}}", "", 'a: "*"'),
+        "out",
+    )
     assert isinstance(found, NotRepaired)
 
 
 def test_a_moment_is_enough_for_the_coarsest_release(tmp_path: Path) -> None:
-    found = anonymize(plan_of(tmp_path, FAIR, "k-anonymity: {release: out, k: 5}", "", 'a: "*"'), "out", seconds=1e-9)
+    found = anonymize(
+        plan_of(tmp_path, FAIR, "k-anonymity: {release: out, k: 5}", "", 'a: "*"'),
+        "out",
+        seconds=1e-9,
+    )
     assert isinstance(found, Repaired)
     assert found.recoded.generalization == {"a": 1}
 
@@ -100,8 +123,12 @@ def test_a_moment_is_enough_for_the_coarsest_release(tmp_path: Path) -> None:
         (", utility: discernibility, weights: {a: 2}", "weights"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(tmp_path: Path, release: str, message: str) -> None:
-    plan = plan_of(tmp_path, FAIR, "k-anonymity: {release: out, k: 2}", release, "a: {ranges: [2, 10]}")
+def test_options_that_would_be_ignored_are_refused(
+    tmp_path: Path, release: str, message: str
+) -> None:
+    plan = plan_of(
+        tmp_path, FAIR, "k-anonymity: {release: out, k: 2}", release, "a: {ranges: [2, 10]}"
+    )
     with pytest.raises(TacitError, match=message):
         anonymize(plan, "out")
 
@@ -148,7 +175,9 @@ def test_a_mistake_of_ours_does_not_look_like_an_answer(tmp_path: Path) -> None:
         "sys.exit(tacit.cli.run())\n"
     )
     plan_of(tmp_path, FAIR, "k-anonymity: {release: out, k: 2}")
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 70
     assert "Traceback" not in done.stderr
     assert "went wrong" in done.stderr

@@ -33,7 +33,12 @@ checks:
   - CHECK
 """
 TOGETHER = "gamma-privacy: {releases: [copy, insurer], gamma: 0.5, name: both}"
-AS_VIEWS = (TOGETHER, "k-sind: {release: copy, k: 2}", "k-rsind: {release: copy, k: 2}", "gamma-privacy: {release: copy, gamma: 0.5}")
+AS_VIEWS = (
+    TOGETHER,
+    "k-sind: {release: copy, k: 2}",
+    "k-rsind: {release: copy, k: 2}",
+    "gamma-privacy: {release: copy, gamma: 0.5}",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +67,10 @@ def test_a_release_is_not_said_to_meet_what_was_not_asked(tacit: Any) -> None:
     page, said = Path("r.html").read_text("utf-8"), re.sub(r"\s+", " ", ran.out)
     assert ran.status == 0
     for text in (said, page):
-        assert "meets the checks of this plan" not in text and "meets the checks that were asked" in text
+        assert (
+            "meets the checks of this plan" not in text
+            and "meets the checks that were asked" in text
+        )
         assert "The search does not ask both (gamma-privacy of copy and insurer)." in text
     explored = re.sub(r"\s+", " ", tacit("anonymize", "copy", "--explore").out)
     assert "Not asked: both (gamma-privacy of copy and insurer). Ask with tacit check." in explored
@@ -77,12 +85,16 @@ def test_the_lines_for_the_plan_ask_about_the_file_what_was_not_asked(tacit: Any
     release = next(line for line in lines if line.startswith("copy-written:"))
     text = PLAN.replace("  - CHECK", f"  {joint}").replace("checks:", f"  {release}\nchecks:")
     Path("again.yaml").write_text(text, "utf-8")
-    assert tacit("check", "again.yaml", "--only", "copy-written").status == 1  # together with the insurer's list
+    assert (
+        tacit("check", "again.yaml", "--only", "copy-written").status == 1
+    )  # together with the insurer's list
 
 
 def test_where_nothing_can_be_asked_that_is_said(tacit: Any) -> None:
     plan = written(TOGETHER)
-    plan.write_text(plan.read_text("utf-8").replace("  - k-anonymity: {release: copy, k: 2}\n", ""), "utf-8")
+    plan.write_text(
+        plan.read_text("utf-8").replace("  - k-anonymity: {release: copy, k: 2}\n", ""), "utf-8"
+    )
     with pytest.raises(PlanError, match=r"cannot ask both \(gamma-privacy of copy and insurer\)"):
         anonymize(load_plan(plan), "copy")
     for command in (("anonymize", "copy", "-o", "c.csv"), ("attack", "copy", "--all-minimal")):
@@ -99,19 +111,36 @@ def test_every_minimal_table_is_attacked_by_the_checks_that_can_be_asked(tacit: 
 
 def test_a_check_of_views_alone_names_no_search_as_the_next_step(tacit: Any) -> None:
     plan = written("k-sind: {release: copy, k: 5}")
-    plan.write_text(plan.read_text("utf-8").replace("k-anonymity: {release: copy, k: 2}", "k-anonymity: {release: insurer-copy, k: 2}")
-                    .replace("checks:", "  insurer-copy: {table: patients, generalization: {age: 3, sex: 1}}\nchecks:"), "utf-8")  # fmt: skip
+    plan.write_text(
+        plan.read_text("utf-8")
+        .replace("k-anonymity: {release: copy, k: 2}", "k-anonymity: {release: insurer-copy, k: 2}")
+        .replace(
+            "checks:",
+            "  insurer-copy: {table: patients, generalization: {age: 3, sex: 1}}\nchecks:",
+        ),
+        "utf-8",
+    )
     ran = tacit("check")
     assert ran.status == 1 and "tacit anonymize" not in ran.out
 
 
 def test_what_is_out_already_is_named_as_not_asked(tacit: Any) -> None:
     plan = written("k-anonymity: {release: copy, k: 2}")
-    plan.write_text(plan.read_text("utf-8").replace("checks:", "published: [ledger]\nchecks:"), "utf-8")
+    plan.write_text(
+        plan.read_text("utf-8").replace("checks:", "published: [ledger]\nchecks:"), "utf-8"
+    )
     found = anonymize(load_plan(plan), "copy")
     assert isinstance(found, Repaired) and not found.not_asked  # nothing is out yet
-    assert tacit("ledger", "record", "insurer", "-o", "insurer.csv", "--public", "--out-already").status == 0
+    assert (
+        tacit(
+            "ledger", "record", "insurer", "-o", "insurer.csv", "--public", "--out-already"
+        ).status
+        == 0
+    )
     found = anonymize(load_plan(plan), "copy")
-    assert isinstance(found, Repaired) and "k-anonymity of copy beside what is out already" in found.not_asked
+    assert (
+        isinstance(found, Repaired)
+        and "k-anonymity of copy beside what is out already" in found.not_asked
+    )
     said = re.sub(r"\s+", " ", tacit("anonymize", "copy", "-o", "copy.csv").out)
     assert "meets the checks that were asked" in said and "beside what is out already" in said

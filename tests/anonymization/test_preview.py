@@ -46,8 +46,14 @@ def plan_of(folder: Path, seed: int, *, release: str = "", k: int = 2, l: int = 
     rng = random.Random(seed)
     lines = ["id,age,zip,sex,ill,ward,note"]
     for number in range(ROWS):
-        age, zip_, sex = rng.choice([21, 25, 33, 38, ""]), rng.choice(["01305", "01306", "02100"]), rng.choice(["f", "m", ""])
-        lines.append(f"{number},{age},{zip_},{sex},{rng.choice(['flu', 'cold', 'burn', ''])},{rng.choice('ab')},n{number}")
+        age, zip_, sex = (
+            rng.choice([21, 25, 33, 38, ""]),
+            rng.choice(["01305", "01306", "02100"]),
+            rng.choice(["f", "m", ""]),
+        )
+        lines.append(
+            f"{number},{age},{zip_},{sex},{rng.choice(['flu', 'cold', 'burn', ''])},{rng.choice('ab')},n{number}"
+        )
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     (folder / "zip.csv").write_text("01305,013*,*\n01306,013*,*\n02100,021*,*\n")
     (folder / "tacit.yaml").write_text(PLAN % (release, k, l))
@@ -60,14 +66,18 @@ def some_nodes(seed: int) -> list[tuple[int, ...]]:
     return [every[0], every[-1], *random.Random(seed).sample(every[1:-1], 3)]
 
 
-def shown(plan: Plan, levels: dict[str, int], **options: Any) -> list[tuple[str | None, ...] | None]:
+def shown(
+    plan: Plan, levels: dict[str, int], **options: Any
+) -> list[tuple[str | None, ...] | None]:
     with open_engine(plan.source, plan.folder) as engine:
         lens = lens_at(Source(plan, engine), "out", levels, options=options)
         return [line.after for line in pages(lens, engine, 5)]
 
 
 def pages(lens: Lens, engine: Any, size: int) -> list[Any]:
-    return [line for offset in range(0, lens.rows, size) for line in lens.page(engine, offset, size)]
+    return [
+        line for offset in range(0, lens.rows, size) for line in lens.page(engine, offset, size)
+    ]
 
 
 def written(path: Path) -> list[tuple[str | None, ...]]:
@@ -81,11 +91,16 @@ def meets(rows: list[tuple[str | None, ...]], k: int, l: int) -> bool:  # noqa: 
     groups: dict[Any, list[Any]] = defaultdict(list)
     for age, zip_, sex, ill, _ in rows:
         groups[age, zip_, sex].append(ill)
-    return all(len(some) >= k and len({one for one in some if one is not None}) >= l for some in groups.values())
+    return all(
+        len(some) >= k and len({one for one in some if one is not None}) >= l
+        for some in groups.values()
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_shown_is_what_is_written_and_a_node_that_fails_is_refused(tmp_path: Path, seed: int) -> None:
+def test_what_is_shown_is_what_is_written_and_a_node_that_fails_is_refused(
+    tmp_path: Path, seed: int
+) -> None:
     plan, kinds = plan_of(tmp_path, seed), set()
     for node in some_nodes(seed):
         levels = dict(zip(HEIGHTS, node, strict=True))
@@ -133,7 +148,9 @@ def test_groups_of_their_own_are_shown_row_by_row(tmp_path: Path, seed: int, met
     plan = plan_of(tmp_path, seed, release=f", method: {method}, suppress: 30%")
     with open_engine(plan.source, plan.folder) as engine:
         source = Source(plan, engine)
-        found = solve(task_of(plan, "out", source, {}, aware=False, relaxed=False, seconds=None), Job())
+        found = solve(
+            task_of(plan, "out", source, {}, aware=False, relaxed=False, seconds=None), Job()
+        )
         if isinstance(found, NotRepaired):
             pytest.skip("nothing to show")
         lines = pages(lens_of(found.recoded), engine, 4)
@@ -179,10 +196,17 @@ def test_every_minimal_solution_can_be_picked(tmp_path: Path) -> None:
     assert isinstance(found, Repaired)
     assert found.all_choices
     for number, choice in enumerate(found.choices):
-        again = anonymize(plan, "out", str(tmp_path / f"{number}.parquet"), levels=choice.generalization)
+        again = anonymize(
+            plan, "out", str(tmp_path / f"{number}.parquet"), levels=choice.generalization
+        )
         assert isinstance(again, Repaired)
         (same,) = again.choices
-        assert (same.cost, same.risk, same.belief, same.suppressed) == (choice.cost, choice.risk, choice.belief, choice.suppressed)
+        assert (same.cost, same.risk, same.belief, same.suppressed) == (
+            choice.cost,
+            choice.risk,
+            choice.belief,
+            choice.suppressed,
+        )
 
 
 def test_a_database_gives_the_same_pages(tmp_path: Path, postgres_url: str) -> None:
@@ -191,13 +215,26 @@ def test_a_database_gives_the_same_pages(tmp_path: Path, postgres_url: str) -> N
 
     plan = plan_of(tmp_path, 2, release=", suppress: 50%")
     with open_engine(plan.source, plan.folder) as engine:
-        expected = sorted(line.before for line in pages(lens_at(Source(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1}), engine, 4))
+        expected = sorted(
+            line.before
+            for line in pages(
+                lens_at(Source(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1}), engine, 4
+            )
+        )
     with psycopg.connect(postgres_url, autocommit=True) as admin:
-        admin.execute("CREATE TABLE t (id int, age int, zip text, sex text, ill text, ward text, note text)")
+        admin.execute(
+            "CREATE TABLE t (id int, age int, zip text, sex text, ill text, ward text, note text)"
+        )
         with (tmp_path / "t.csv").open(newline="") as file:
             for row in list(csv.reader(file))[1:]:
-                admin.execute("INSERT INTO t VALUES (%s, %s, %s, %s, %s, %s, %s)", [cell or None for cell in row])
-    (tmp_path / "tacit.yaml").write_text(f"source: {postgres_url!r}\n" + (tmp_path / "tacit.yaml").read_text().replace("file: t.csv\n    ", ""))
+                admin.execute(
+                    "INSERT INTO t VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                    [cell or None for cell in row],
+                )
+    (tmp_path / "tacit.yaml").write_text(
+        f"source: {postgres_url!r}\n"
+        + (tmp_path / "tacit.yaml").read_text().replace("file: t.csv\n    ", "")
+    )
     plan = load_plan(tmp_path / "tacit.yaml")
     with open_engine(plan.source, plan.folder) as engine:
         lens = lens_at(Source(plan, engine), "out", {"age": 2, "zip": 2, "sex": 1})

@@ -29,7 +29,15 @@ from tacit.source import Source
 
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult"
 ADULT_QUASI = ("age", "sex", "race", "marital_status", "education", "native_country", "workclass")
-ARX_BEST = {"age": 4, "sex": 0, "race": 0, "marital_status": 1, "education": 3, "native_country": 2, "workclass": 2}
+ARX_BEST = {
+    "age": 4,
+    "sex": 0,
+    "race": 0,
+    "marital_status": 1,
+    "education": 3,
+    "native_country": 2,
+    "workclass": 2,
+}
 
 
 @pytest.fixture
@@ -41,7 +49,9 @@ def hospital(tmp_path: Path) -> Path:
 def with_checks(folder: Path, checks: str, release: str = "{table: inpatients}") -> Any:
     text = (folder / "tacit.yaml").read_text("utf-8")
     head = text[: text.index("releases:")]
-    (folder / "own.yaml").write_text(f"{head}releases:\n  out: {release}\nchecks:\n{checks}", "utf-8")
+    (folder / "own.yaml").write_text(
+        f"{head}releases:\n  out: {release}\nchecks:\n{checks}", "utf-8"
+    )
     return load_plan(folder / "own.yaml")
 
 
@@ -82,12 +92,18 @@ def test_rows_are_dropped_where_that_is_allowed_and_pays(hospital: Path) -> None
         lines.write("Zoe,99999,99,Martian,Cancer\n")
     (hospital / "zip.csv").open("a").write("99999;9999*;999**;*\n")
     (hospital / "age.csv").open("a").write("99;99;99;*\n")
-    text = (hospital / "nationality.csv").read_text() if (hospital / "nationality.csv").exists() else ""
+    text = (
+        (hospital / "nationality.csv").read_text()
+        if (hospital / "nationality.csv").exists()
+        else ""
+    )
     if text:
         (hospital / "nationality.csv").open("a").write("Martian;*\n")
     checks = "  - k-anonymity: {release: out, k: 3}\n"
     strict = solved(with_checks(hospital, checks))
-    loose = solved(with_checks(hospital, checks, "{table: inpatients, suppress: 10%}"), hospital / "out.csv")
+    loose = solved(
+        with_checks(hospital, checks, "{table: inpatients, suppress: 10%}"), hospital / "out.csv"
+    )
     assert strict.recoded.suppressed == 0
     assert loose.recoded.suppressed == 1
     assert loose.utility["after"]["loss"] < strict.utility["after"]["loss"]
@@ -95,7 +111,9 @@ def test_rows_are_dropped_where_that_is_allowed_and_pays(hospital: Path) -> None
     assert "99999" not in (hospital / "out.csv").read_text()
 
 
-def test_columns_without_a_role_and_identifiers_are_not_written_and_rows_are_shuffled(hospital: Path) -> None:
+def test_columns_without_a_role_and_identifiers_are_not_written_and_rows_are_shuffled(
+    hospital: Path,
+) -> None:
     plan = with_checks(hospital, "  - k-anonymity: {release: out, k: 2}\n")
     seen = set()
     for _ in range(6):
@@ -106,7 +124,10 @@ def test_columns_without_a_role_and_identifiers_are_not_written_and_rows_are_shu
 
 
 def test_it_says_what_stops_it_and_what_would_have_to_give(hospital: Path) -> None:
-    plan = with_checks(hospital, "  - k-anonymity: {release: out, k: 2}\n  - l-diversity: {release: out, kind: distinct, l: 5}\n")
+    plan = with_checks(
+        hospital,
+        "  - k-anonymity: {release: out, k: 2}\n  - l-diversity: {release: out, kind: distinct, l: 5}\n",
+    )
     out = hospital / "out.csv"
     out.write_text("old")
     found = anonymize(plan, "out", str(out))
@@ -130,7 +151,11 @@ def test_advice_names_levels_that_are_not_allowed(hospital: Path) -> None:
 def test_weights_move_the_choice(hospital: Path) -> None:
     checks = "  - k-anonymity: {release: out, k: 2}\n"
     plain = solved(with_checks(hospital, checks)).recoded.generalization
-    heavy = solved(with_checks(hospital, checks, "{table: inpatients, weights: {zip: 100, age: 1, nationality: 1}}"))
+    heavy = solved(
+        with_checks(
+            hospital, checks, "{table: inpatients, weights: {zip: 100, age: 1, nationality: 1}}"
+        )
+    )
     assert plain is not None
     assert heavy.recoded.generalization is not None
     assert heavy.recoded.generalization["zip"] <= plain["zip"]
@@ -141,7 +166,9 @@ def test_an_attacker_who_knows_how_the_levels_are_chosen(hospital: Path) -> None
     found = anonymize(plan, "out", None, aware=True)
     if isinstance(found, Repaired):
         assert all(story.reason is None and not story.people for story in found.aware)
-    only_sizes = anonymize(with_checks(hospital, "  - k-anonymity: {release: out, k: 3}\n"), "out", None, aware=True)
+    only_sizes = anonymize(
+        with_checks(hospital, "  - k-anonymity: {release: out, k: 3}\n"), "out", None, aware=True
+    )
     assert isinstance(only_sizes, Repaired), "sizes of groups are no secret"
 
 
@@ -176,12 +203,20 @@ def test_exploring_shows_what_can_be_met(hospital: Path) -> None:
 
 @pytest.mark.parametrize(
     ("release", "message"),
-    [("april2", "no microdata release"), ("file", "is a file that is there already"), ("bare", "no check of release")],
+    [
+        ("april2", "no microdata release"),
+        ("file", "is a file that is there already"),
+        ("bare", "no check of release"),
+    ],
 )
 def test_input_that_is_wrong(hospital: Path, release: str, message: str) -> None:
     text = (hospital / "tacit.yaml").read_text("utf-8")
     (hospital / "tacit.yaml").write_text(
-        text.replace("releases:\n", "releases:\n  file: {table: inpatients, file: x.csv}\n  bare: {table: inpatients}\n", 1)
+        text.replace(
+            "releases:\n",
+            "releases:\n  file: {table: inpatients, file: x.csv}\n  bare: {table: inpatients}\n",
+            1,
+        )
     )
     with pytest.raises(PlanError, match=message):
         anonymize(load_plan(hospital / "tacit.yaml"), release, None)
@@ -189,9 +224,18 @@ def test_input_that_is_wrong(hospital: Path, release: str, message: str) -> None
 
 def test_groups_of_their_own_have_no_height_and_no_prior(hospital: Path) -> None:
     with pytest.raises(InputError, match="no height"):
-        anonymize(with_checks(hospital, CHECKS, "{table: inpatients, method: mondrian, utility: height}"), "out", None)
+        anonymize(
+            with_checks(hospital, CHECKS, "{table: inpatients, method: mondrian, utility: height}"),
+            "out",
+            None,
+        )
     with pytest.raises(InputError, match="--method lattice"):
-        anonymize(with_checks(hospital, CHECKS, "{table: inpatients, method: window}"), "out", None, aware=True)
+        anonymize(
+            with_checks(hospital, CHECKS, "{table: inpatients, method: window}"),
+            "out",
+            None,
+            aware=True,
+        )
 
 
 def test_the_owners_files_are_never_replaced(hospital: Path) -> None:
@@ -204,7 +248,9 @@ def test_the_owners_files_are_never_replaced(hospital: Path) -> None:
 
 
 @pytest.mark.parametrize("room", [2**62, 1])
-def test_an_output_that_was_changed_is_noticed(hospital: Path, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_that_was_changed_is_noticed(
+    hospital: Path, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tacit.repairs.written.ROOM", room)
     plan = with_checks(hospital, CHECKS)
     out = hospital / "out.csv"
@@ -222,24 +268,43 @@ def test_data_frames_in_and_out() -> None:
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
     rng = random.Random(1)
-    columns: dict[str, list[Any]] = {"age": [rng.randint(20, 60) for _ in range(200)], "sex": [rng.choice("FM") for _ in range(200)]}
+    columns: dict[str, list[Any]] = {
+        "age": [rng.randint(20, 60) for _ in range(200)],
+        "sex": [rng.choice("FM") for _ in range(200)],
+    }
     columns["condition"] = [rng.choice(["flu", "cold", "cough"]) for _ in range(200)]
     columns["secret id"] = list(range(200))
-    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), polars.DataFrame(columns).to_arrow()):
+    for frame in (
+        pandas.DataFrame(columns),
+        polars.DataFrame(columns),
+        polars.DataFrame(columns).to_arrow(),
+    ):
         for method in ("lattice", "mondrian"):
             found = tacit.anonymize(
-                frame, [tacit.KAnonymity(k=5), tacit.LDiversity(kind="entropy", l=2)], quasi_identifiers=["age", "sex"],
-                sensitive="condition", hierarchies={"age": {"ranges": [5, 10, 20]}, "sex": "*"}, method=method, suppress="5%",
-            )  # fmt: skip
+                frame,
+                [tacit.KAnonymity(k=5), tacit.LDiversity(kind="entropy", l=2)],
+                quasi_identifiers=["age", "sex"],
+                sensitive="condition",
+                hierarchies={"age": {"ranges": [5, 10, 20]}, "sex": "*"},
+                method=method,
+                suppress="5%",
+            )
             assert type(found.table) is type(frame)
-            rows = found.table.to_dict("records") if hasattr(found.table, "to_dict") and method and not hasattr(found.table, "rows") else None
+            rows = (
+                found.table.to_dict("records")
+                if hasattr(found.table, "to_dict") and method and not hasattr(found.table, "rows")
+                else None
+            )
             names = list(getattr(found.table, "column_names", None) or found.table.columns)
             assert names == ["age", "sex", "condition"]
             assert all(verdict.status == "holds" for verdict in found.verdicts)
             if rows is not None and type(frame).__module__.startswith("pandas"):
                 assert min(Counter((row["age"], row["sex"]) for row in rows).values()) >= 5
     nothing = tacit.anonymize(
-        pandas.DataFrame(columns), [tacit.LDiversity(kind="distinct", l=9)], quasi_identifiers=["age"], sensitive="condition"
+        pandas.DataFrame(columns),
+        [tacit.LDiversity(kind="distinct", l=9)],
+        quasi_identifiers=["age"],
+        sensitive="condition",
     )
     assert nothing.table is None
     assert nothing.advice
@@ -269,7 +334,9 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_optimum_of_a_peer_on_adult(adult: Any, release: str) -> None:
     """ARX 3.9.2 finds the same levels: by loss, and by discernibility."""
     with open_engine(adult.source, adult.folder) as engine:
-        task = task_of(adult, release, Source(adult, engine), {}, aware=False, relaxed=False, seconds=None)
+        task = task_of(
+            adult, release, Source(adult, engine), {}, aware=False, relaxed=False, seconds=None
+        )
     judge = Judge(task.raw, task.required, task.lattice())
     found = search(judge, cost_by(judge, "loss"), every=False)
     assert judge.lattice.named(found.best or ()) == ARX_BEST

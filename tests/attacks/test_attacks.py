@@ -74,7 +74,11 @@ class Opened:
 
     def __enter__(self) -> Callable[..., Scene]:
         self.context = self.desk.counted(
-            self.rows, quasi=["age", "sex"], sensitive=[self.sensitive], person=["name"], hierarchies=HIERARCHIES
+            self.rows,
+            quasi=["age", "sex"],
+            sensitive=[self.sensitive],
+            person=["name"],
+            hierarchies=HIERARCHIES,
         )
         counted = self.context.__enter__()
 
@@ -143,7 +147,8 @@ def test_a_target_is_told_about_by_every_attack(desk: Desk) -> None:
             opened = scene(levels)
             base = opened.question.base
             row = next(
-                i for i in range(len(base))
+                i
+                for i in range(len(base))
                 if all(base.value(name, i) == mine[name] for name in ("age", "sex", "condition"))
             )
             opened = scene(levels, target=Target({"name": mine["name"]}, (row,)))
@@ -172,11 +177,16 @@ def test_linking_matches_an_outside_table_person_by_person(desk: Desk) -> None:
     for rng in cases(100):
         rows, levels = some_rows(rng, 12), some_levels(rng)
         columns = rng.choice((("age", "sex"), ("age",), ("sex",)))
-        people = [{"name": f"o{i}", "age": rng.randrange(8), "sex": rng.choice("fm")} for i in range(rng.randint(1, 8))]
+        people = [
+            {"name": f"o{i}", "age": rng.randrange(8), "sex": rng.choice("fm")}
+            for i in range(rng.randint(1, 8))
+        ]
         if rng.random() < 0.3:
             people[0][columns[0]] = None
         outside = Outside(
-            "voters.csv", columns, tuple((tuple(one[name] for name in columns), {"name": one["name"]}) for one in people)
+            "voters.csv",
+            columns,
+            tuple((tuple(one[name] for name in columns), {"name": one["name"]}) for one in people),
         )
 
         def look(row: Row, levels: Any = levels, columns: Any = columns) -> tuple[Any, ...]:
@@ -189,7 +199,10 @@ def test_linking_matches_an_outside_table_person_by_person(desk: Desk) -> None:
         whole = [{**one, "age": one["age"] or 0, "sex": one["sex"] or "f"} for one in complete]
         found = [[row for row in rows if look(row) == look(one)] for one in whole]
         matched = [members for members in found if members]
-        tops = [max(share(members, "condition", row["condition"]) for row in members) for members in matched]
+        tops = [
+            max(share(members, "condition", row["condition"]) for row in members)
+            for members in matched
+        ]
         assert story and story.facts["incomplete"] == len(people) - len(complete)
         assert story.facts["matched"] == len(matched)
         assert story.facts["unique"] == sum(len(members) == 1 for members in matched)
@@ -207,7 +220,9 @@ def test_proximity_finds_the_greatest_share_around_a_value(desk: Desk) -> None:
         with Opened(desk, rows, "salary") as scene:
             story = proximity(scene(levels))
         assert story and story.after == near(rows, shown(levels), "salary", width)
-        assert story.before == Fraction(sum(abs(one - story.value) <= width for one in salaries), len(rows))
+        assert story.before == Fraction(
+            sum(abs(one - story.value) <= width for one in salaries), len(rows)
+        )
 
 
 def distinct(number: int) -> Callable[[list[Any]], bool]:
@@ -241,13 +256,21 @@ def below(levels: Mapping[str, int]) -> list[dict[str, int]]:
 
 
 def holds(rows: list[Row], levels: Mapping[str, int], passes: Callable[[list[Any]], bool]) -> bool:
-    return all(passes([row["condition"] for row in one]) for one in grouped(rows, shown(levels)).values())
+    return all(
+        passes([row["condition"] for row in one]) for one in grouped(rows, shown(levels)).values()
+    )
 
 
-def minimal_levels(rng: random.Random, rows: list[Row], passes: Callable[[list[Any]], bool]) -> dict[str, int]:
+def minimal_levels(
+    rng: random.Random, rows: list[Row], passes: Callable[[list[Any]], bool]
+) -> dict[str, int]:
     """Levels that are the least that pass, where there are some, else any."""
     every = [{"age": age, "sex": sex} for age in range(4) for sex in range(2) if age or sex]
-    fit = [one for one in every if holds(rows, one, passes) and not any(holds(rows, low, passes) for low in below(one))]
+    fit = [
+        one
+        for one in every
+        if holds(rows, one, passes) and not any(holds(rows, low, passes) for low in below(one))
+    ]
     return rng.choice(fit) if fit and rng.random() < 0.8 else some_levels(rng)
 
 
@@ -256,7 +279,12 @@ def crowded_rows(rng: random.Random) -> list[Row]:
     values = CONDITIONS[: rng.randint(2, 4)]
     sexes = rng.choice(("f", "fm"))
     return [
-        {"name": f"p{i}", "age": rng.randrange(3), "sex": rng.choice(sexes), "condition": rng.choice(values)}
+        {
+            "name": f"p{i}",
+            "age": rng.randrange(3),
+            "sex": rng.choice(sexes),
+            "condition": rng.choice(values),
+        }
         for i in range(rng.randint(4, 7))
     ]
 
@@ -282,7 +310,9 @@ def test_minimality_agrees_with_the_enumeration_of_all_worlds(desk: Desk) -> Non
         shows = [shown(one) for one in lower]
         beliefs = minimal_beliefs(rows, shown(levels), shows, "condition", passes)
         members = {row["name"]: grouped(rows, shown(levels))[shown(levels)(row)] for row in rows}
-        gains = {name: after - share(members[name], "condition", value) for name, value, after in beliefs}
+        gains = {
+            name: after - share(members[name], "condition", value) for name, value, after in beliefs
+        }
         assert story.reason is None
         assert story.facts["gain"] == max(gains.values())
         assert story.people == sum(gain > 0 for gain in gains.values())
@@ -325,14 +355,24 @@ def test_minimality_is_certain_where_only_one_side_can_have_all(desk: Desk) -> N
     checks = (Asked(KAnonymity(k=2)), Asked(LDiversity(kind="distinct", l=2)))
     with Opened(desk, rows) as scene:
         story = minimality(scene({"age": 1}, checks=checks))
-    assert story and (story.value, story.before, story.after, story.people) == ("flu", Fraction(2, 5), Fraction(1), 5)
+    assert story and (story.value, story.before, story.after, story.people) == (
+        "flu",
+        Fraction(2, 5),
+        Fraction(1),
+        5,
+    )
 
 
 def test_too_many_worlds_are_not_counted(desk: Desk) -> None:
     rng = random.Random(1)
     # Every age of two has one condition, so that no lower level passes.
     rows = [
-        {"name": f"p{i}", "age": i % 4, "sex": "f", "condition": CONDITIONS[i % 4] if i % 4 != 1 else rng.choice(CONDITIONS)}
+        {
+            "name": f"p{i}",
+            "age": i % 4,
+            "sex": "f",
+            "condition": CONDITIONS[i % 4] if i % 4 != 1 else rng.choice(CONDITIONS),
+        }
         for i in range(200)
     ]
     with Opened(desk, rows) as scene:
@@ -353,5 +393,3 @@ def test_people_with_several_values_are_struck_once_one_is_ruled_out(desk: Desk)
         story = background(opened)
     assert story and story.after == 1
     assert [step.belief for step in story.steps] == [Fraction(1, 2), Fraction(1, 2), Fraction(1)]
-
-

@@ -15,7 +15,18 @@ from tacit.attacks.attack import attack
 from tacit.errors import InputError
 from tacit.plan.load import load_plan
 
-PERSONAL = ("Bruce", "Umeko", "Tom", "Cancer", "Heart", "Viral", "13053", "13068", "American", "Japanese")
+PERSONAL = (
+    "Bruce",
+    "Umeko",
+    "Tom",
+    "Cancer",
+    "Heart",
+    "Viral",
+    "13053",
+    "13068",
+    "American",
+    "Japanese",
+)
 
 
 @pytest.fixture
@@ -33,7 +44,12 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_bruce_is_in_a_group_of_one_condition(folder: Path) -> None:
     story = attack(load_plan("tacit.yaml"), "april")["homogeneity"]
     assert story.person and story.person.identity == {"name": "Bruce"}
-    assert (story.value, story.before, story.after, story.people) == ("Cancer", Fraction(5, 12), 1, 4)
+    assert (story.value, story.before, story.after, story.people) == (
+        "Cancer",
+        Fraction(5, 12),
+        1,
+        4,
+    )
 
 
 def test_umeko_is_known_to_whoever_rules_out_heart_disease(folder: Path) -> None:
@@ -57,28 +73,54 @@ def test_the_json_has_the_stories(
     document = json.loads(capsys.readouterr().out)
     assert document["release"] == "april" and document["seconds"] >= 0
     first = document["stories"][0]
-    assert (first["attack"], first["person"], first["value"]) == ("homogeneity", {"name": "Bruce"}, "Cancer")
+    assert (first["attack"], first["person"], first["value"]) == (
+        "homogeneity",
+        {"name": "Bruce"},
+        "Cancer",
+    )
     assert (first["before"], first["after"], first["people"]) == ("5/12", "1", "4")
     assert [one["attack"] for one in document["stories"]] == [
-        "homogeneity", "background knowledge", "linking", "minimality",
-    ]  # fmt: skip
+        "homogeneity",
+        "background knowledge",
+        "linking",
+        "minimality",
+    ]
 
 
 @pytest.mark.parametrize("more", [(), ("--target", "Umeko"), ("--link", "voters.csv")])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_a_shared_audience_sees_no_personal_values(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], as_json: bool
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     (folder / "voters.csv").write_text("name,zip,age\nBruce,13053,31\nTom,13068,21\n", "utf-8")
     page = folder / "attack.html"
     form = ("--json",) if as_json else ()
     for release in ("april", "may"):
-        assert run(monkeypatch, "attack", release, "--audience", "shared", "--report", str(page), *form, *more) == 0
+        assert (
+            run(
+                monkeypatch,
+                "attack",
+                release,
+                "--audience",
+                "shared",
+                "--report",
+                str(page),
+                *form,
+                *more,
+            )
+            == 0
+        )
         text = capsys.readouterr().out + page.read_text("utf-8")
         assert not [word for word in PERSONAL if word in text]
 
 
-def test_the_page_tells_the_stories_and_loads_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_tells_the_stories_and_loads_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(monkeypatch, "attack", "april", "--target", "Umeko", "--report", "attack.html") == 0
     text = Path("attack.html").read_text("utf-8")
     assert "ruling out that Umeko has Heart Disease" in text and "Owner's view" in text
@@ -86,18 +128,28 @@ def test_the_page_tells_the_stories_and_loads_nothing(folder: Path, monkeypatch:
 
 
 def test_the_outside_table_is_matched_with_fewer_columns(folder: Path) -> None:
-    Path("voters.csv").write_text("voter,zip,age\nBob,13053,31\nZoe,14853,50\nAmy,99999,3\n", "utf-8")
+    Path("voters.csv").write_text(
+        "voter,zip,age\nBob,13053,31\nZoe,14853,50\nAmy,99999,3\n", "utf-8"
+    )
     story = attack(load_plan("tacit.yaml"), "april", link=Path("voters.csv"))["linking"]
     assert story.facts["matched"] == 2 and story.facts["unlisted"] == 1
     assert story.person and story.person.identity == {"voter": "Bob"}
-    assert (story.value, story.before, story.after, story.facts["certain"]) == ("Cancer", Fraction(5, 12), 1, 1)
+    assert (story.value, story.before, story.after, story.facts["certain"]) == (
+        "Cancer",
+        Fraction(5, 12),
+        1,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"release": "apri"}, "no release 'apri'. Did you mean 'april'"),
-        ({"target": "Nobody"}, "none of the 12 people of table inpatients has this value. It is looked up by name"),
+        (
+            {"target": "Nobody"},
+            "none of the 12 people of table inpatients has this value. It is looked up by name",
+        ),
         ({"sensitive": "conditon"}, "no such sensitive column. Did you mean 'condition'"),
         ({"link": Path("none.csv")}, "there is no file none.csv"),
         ({"link": Path("zip.csv")}, "none of the quasi-identifiers"),
@@ -110,16 +162,28 @@ def test_wrong_input_says_what_to_write(folder: Path, arguments: dict[str, Any],
     assert not [word for word in PERSONAL if word in str(error.value)]
 
 
-@pytest.mark.parametrize("wrong", [("apri",), ("april", "--target", "Nobody"), ("april", "--threshold", "7")])
+@pytest.mark.parametrize(
+    "wrong", [("apri",), ("april", "--target", "Nobody"), ("april", "--threshold", "7")]
+)
 def test_wrong_input_exits_with_two(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wrong: tuple[str, ...]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    wrong: tuple[str, ...],
 ) -> None:
     assert run(monkeypatch, "attack", *wrong, "--json") == 2
     assert json.loads(capsys.readouterr().out)["error"]["message"]
 
 
 def test_salaries_are_nearly_known(tmp_path: Path) -> None:
-    rows = [["a", 30, 100000], ["b", 30, 99000], ["c", 31, 101500], ["d", 32, 100500], ["e", 33, 40000], ["f", 50, 0]]
+    rows = [
+        ["a", 30, 100000],
+        ["b", 30, 99000],
+        ["c", 31, 101500],
+        ["d", 32, 100500],
+        ["e", 33, 40000],
+        ["f", 50, 0],
+    ]
     plan = tmp_path / "tacit.yaml"
     plan.write_text(
         json.dumps(
@@ -127,8 +191,13 @@ def test_salaries_are_nearly_known(tmp_path: Path) -> None:
                 "version": 1,
                 "tables": {
                     "staff": {
-                        "columns": ["name", "age", "salary"], "rows": rows, "person": ["name"], "identifiers": ["name"],
-                        "quasi-identifiers": ["age"], "sensitive": ["salary"], "hierarchies": {"age": {"ranges": [10]}},
+                        "columns": ["name", "age", "salary"],
+                        "rows": rows,
+                        "person": ["name"],
+                        "identifiers": ["name"],
+                        "quasi-identifiers": ["age"],
+                        "sensitive": ["salary"],
+                        "hierarchies": {"age": {"ranges": [10]}},
                     }
                 },
                 "releases": {"r": {"table": "staff", "generalization": {"age": 1}}},
@@ -136,9 +205,13 @@ def test_salaries_are_nearly_known(tmp_path: Path) -> None:
             }
         ),
         "utf-8",
-    )  # fmt: skip
+    )
     story = attack(load_plan(plan), "r", target="a")["proximity"]
-    assert (story.before, story.after, story.facts["within"]) == (Fraction(4, 6), Fraction(4, 5), 2000)
+    assert (story.before, story.after, story.facts["within"]) == (
+        Fraction(4, 6),
+        Fraction(4, 5),
+        2000,
+    )
     assert story.text and "earns 100,000 give or take 2,000" in story.text
 
 

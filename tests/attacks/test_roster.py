@@ -35,9 +35,10 @@ def some_rows(rng: random.Random, *, several: bool) -> list[Row]:
     def one(number: int) -> Row:
         return {
             "name": f"p{rng.randrange(8) if several else number:02}",
-            "age": rng.choice((21, 22, 23, None)), "sex": rng.choice("fm"),
+            "age": rng.choice((21, 22, 23, None)),
+            "sex": rng.choice("fm"),
             "ill": rng.choice(("flu", "cold", "cough", None)),
-        }  # fmt: skip
+        }
 
     return [one(number) for number in range(rng.randint(1, 25))]
 
@@ -45,24 +46,52 @@ def some_rows(rng: random.Random, *, several: bool) -> list[Row]:
 def expected(rows: Sequence[Row], named: bool) -> Counter[tuple[Any, ...]]:
     """Everybody with their group's size and the shares of their value before and after; `sex` is not released."""
     people = {tuple(row.items()): row for row in rows}.values() if named else rows
-    ill = [one["ill"] for one in {(row["name"], row["ill"]): row for row in rows}.values() if one["ill"] is not None] if named else [
-        row["ill"] for row in rows if row["ill"] is not None
-    ]  # fmt: skip
-    known_people = len({row["name"] for row in rows if row["ill"] is not None}) if named else len(ill)
+    ill = (
+        [
+            one["ill"]
+            for one in {(row["name"], row["ill"]): row for row in rows}.values()
+            if one["ill"] is not None
+        ]
+        if named
+        else [row["ill"] for row in rows if row["ill"] is not None]
+    )
+    known_people = (
+        len({row["name"] for row in rows if row["ill"] is not None}) if named else len(ill)
+    )
     found: Counter[tuple[Any, ...]] = Counter()
     for row in people:
         group = [one for one in rows if one["age"] == row["age"]]
         who = {one["name"] for one in group} if named else group
-        known = {one["name"] for one in group if one["ill"] is not None} if named else [one for one in group if one["ill"] is not None]
-        same = {one["name"] for one in group if one["ill"] == row["ill"]} if named else [one for one in group if one["ill"] == row["ill"]]
+        known = (
+            {one["name"] for one in group if one["ill"] is not None}
+            if named
+            else [one for one in group if one["ill"] is not None]
+        )
+        same = (
+            {one["name"] for one in group if one["ill"] == row["ill"]}
+            if named
+            else [one for one in group if one["ill"] == row["ill"]]
+        )
         gone = row["ill"] is None
-        before, after = (None, None) if gone else (Fraction(ill.count(row["ill"]), known_people), Fraction(len(same), len(known)))
+        before, after = (
+            (None, None)
+            if gone
+            else (Fraction(ill.count(row["ill"]), known_people), Fraction(len(same), len(known)))
+        )
         found[row["name"], row["age"], row["sex"], row["ill"], len(who), before, after] += 1
     return found
 
 
 def line(one: Listed) -> tuple[Any, ...]:
-    return (one.person.identity["name"], one.person.known["age"], one.person.known["sex"], one.value, one.size, one.before, one.after)
+    return (
+        one.person.identity["name"],
+        one.person.known["age"],
+        one.person.known["sex"],
+        one.value,
+        one.size,
+        one.before,
+        one.after,
+    )
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -70,21 +99,31 @@ def test_everybody_is_listed_once_and_the_most_exposed_first(desk: Desk, several
     for seed in range(40):
         rng = random.Random(seed)
         rows = some_rows(rng, several=several)
-        with desk.counted(rows, quasi=["age", "sex"], sensitive=["ill"], person=["name"], hierarchies={"sex": "*"}) as counted:
+        with desk.counted(
+            rows, quasi=["age", "sex"], sensitive=["ill"], person=["name"], hierarchies={"sex": "*"}
+        ) as counted:
             if not counted.base.dictionaries["ill"]:
                 continue
             # Where people have several rows a person counts once in what a group or table has.
             roster = Roster(Scene(question(counted, {"sex": 1}), "ill"), desk.engine)
             size = rng.randint(1, 9)
-            pages = [roster.most_exposed(offset, size) for offset in range(0, roster.total + size, size)]
+            pages = [
+                roster.most_exposed(offset, size) for offset in range(0, roster.total + size, size)
+            ]
             found = [one for page in pages for one in page]
             assert all(len(page) == size for page in pages[: roster.total // size])
-            assert Counter(map(line, found)) == expected(rows, named=counted.base.persons is not None)
+            assert Counter(map(line, found)) == expected(
+                rows, named=counted.base.persons is not None
+            )
             shares = [one.after if one.after is not None else -1 for one in found]
             assert shares == sorted(shares, reverse=True)
             for group in {one.group for one in found} if not several else ():
                 some = {one.identity["name"] for one in roster.some_of(group, 3)}
-                known = {one.person.identity["name"] for one in found if one.group == group and one.value is not None}
+                known = {
+                    one.person.identity["name"]
+                    for one in found
+                    if one.group == group and one.value is not None
+                }
                 assert some <= known and len(some) == min(3, len(known))
             text = rng.choice(("", "p", "P0", "1", "p03", "x"))
             matching = {one for one in map(line, found) if text.lower() in one[0]}
@@ -94,21 +133,33 @@ def test_everybody_is_listed_once_and_the_most_exposed_first(desk: Desk, several
 def test_people_without_a_name_are_listed_by_what_is_known_of_them(desk: Desk) -> None:
     for seed in range(20):
         rng = random.Random(seed)
-        rows = [{key: value for key, value in row.items() if key != "name"} for row in some_rows(rng, several=False)]
+        rows = [
+            {key: value for key, value in row.items() if key != "name"}
+            for row in some_rows(rng, several=False)
+        ]
         with desk.counted(rows, quasi=["age", "sex"], sensitive=["ill"]) as counted:
             if not counted.base.dictionaries["ill"]:
                 continue
             roster = Roster(Scene(question(counted), "ill"), desk.engine)
             found = roster.most_exposed(0, 100)
             alike = Counter((row["age"], row["sex"], row["ill"]) for row in rows)
-            assert {(one.person.known["age"], one.person.known["sex"], one.value): one.alike for one in found} == alike
+            assert {
+                (one.person.known["age"], one.person.known["sex"], one.value): one.alike
+                for one in found
+            } == alike
             assert len(found) == roster.total
-            fives = {(one.person.known["age"], one.person.known["sex"], one.value) for one in roster.search("22 f")}
+            fives = {
+                (one.person.known["age"], one.person.known["sex"], one.value)
+                for one in roster.search("22 f")
+            }
             assert fives == {one for one in alike if one[:2] == (22, "f")}
 
 
 def test_spellings_and_unknown_words_are_found_as_the_data_have_them(desk: Desk) -> None:
-    rows = [{"name": f"p{i}", "age": 1, "sex": "f", "ill": ill} for i, ill in enumerate(["flu", "Flu", "cold", "?", None, "n/a"])]
+    rows = [
+        {"name": f"p{i}", "age": 1, "sex": "f", "ill": ill}
+        for i, ill in enumerate(["flu", "Flu", "cold", "?", None, "n/a"])
+    ]
     with desk.counted(rows, quasi=["age", "sex"], sensitive=["ill"], person=["name"]) as counted:
         given = question(counted)
         assert given.stricter is not None
@@ -116,10 +167,17 @@ def test_spellings_and_unknown_words_are_found_as_the_data_have_them(desk: Desk)
         assert roster.total == 6
         found = [one for at in range(6) for one in roster.most_exposed(at, 1)]
         assert [(one.person.identity["name"], one.value) for one in found] == [
-            ("p0", "Flu"), ("p1", "Flu"), ("p2", "cold"), ("p3", None), ("p4", None), ("p5", None)
-        ]  # fmt: skip
+            ("p0", "Flu"),
+            ("p1", "Flu"),
+            ("p2", "cold"),
+            ("p3", None),
+            ("p4", None),
+            ("p5", None),
+        ]
         assert found[0].after == Fraction(2, 3) and found[3].after is None
-        assert [one.person.identity["name"] for one in roster.search("p")] == [f"p{i}" for i in range(6)]
+        assert [one.person.identity["name"] for one in roster.search("p")] == [
+            f"p{i}" for i in range(6)
+        ]
 
 
 def test_a_roster_is_made_from_a_plan(tmp_path: Path) -> None:
@@ -133,24 +191,42 @@ def test_a_roster_is_made_from_a_plan(tmp_path: Path) -> None:
         roster = roster_of(Source(plan, engine), "all", "key")
         found = roster.most_exposed(0, 9)
         assert [(one.person.identity["place"], one.value, one.after) for one in found] == [
-            ("Ann", "Flu", 1), ("Cleo", "cold", Fraction(1, 2)), ("Dan", "Flu", Fraction(1, 2)), ("Bob", None, None)
-        ]  # fmt: skip
+            ("Ann", "Flu", 1),
+            ("Cleo", "cold", Fraction(1, 2)),
+            ("Dan", "Flu", Fraction(1, 2)),
+            ("Bob", None, None),
+        ]
         assert [one.person.identity["place"] for one in roster.search("a")] == ["Ann", "Dan"]
 
 
 ODD = Table(
     "odd",
-    columns={"name": None, "born": "date", "paid": "decimal", "old": "boolean", "age": "integer", "ill": None},
+    columns={
+        "name": None,
+        "born": "date",
+        "paid": "decimal",
+        "old": "boolean",
+        "age": "integer",
+        "ill": None,
+    },
     rows=(
-        ("it's", date(1990, 1, 2), Decimal("1.50"), True, 31, "Flu"), ("Äda", date(1990, 1, 2), Decimal("1.50"), True, 31, "Flu"),
-        ("b\\c", None, Decimal("-2"), False, None, "?"), ("Zoe", None, Decimal("-2"), False, None, None), ("a%", date(1990, 1, 2), None, None, 7, "cold"),
+        ("it's", date(1990, 1, 2), Decimal("1.50"), True, 31, "Flu"),
+        ("Äda", date(1990, 1, 2), Decimal("1.50"), True, 31, "Flu"),
+        ("b\\c", None, Decimal("-2"), False, None, "?"),
+        ("Zoe", None, Decimal("-2"), False, None, None),
+        ("a%", date(1990, 1, 2), None, None, 7, "cold"),
     ),
-    keys=(("name",),), identifiers=("name",), quasi_identifiers=("born", "paid", "old", "age"), sensitive=("ill",),
-)  # fmt: skip
+    keys=(("name",),),
+    identifiers=("name",),
+    quasi_identifiers=("born", "paid", "old", "age"),
+    sensitive=("ill",),
+)
 
 
 @pytest.mark.parametrize("kind", ENGINES)
-def test_the_same_people_are_found_on_every_engine(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_the_same_people_are_found_on_every_engine(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     with open_kind(kind, request) as engine:
         engine.attach(ODD)
         asked = question(count_table(engine, ODD, Plan("tests", tmp_path, mark=lambda *path: None)))
@@ -158,9 +234,27 @@ def test_the_same_people_are_found_on_every_engine(kind: str, request: pytest.Fi
         roster = Roster(Scene(asked.stricter, "ill"), engine, ["?"])
         found = [one for at in range(0, 6, 2) for one in roster.most_exposed(at, 2)]
         assert [(one.person.identity["name"], one.value, one.after) for one in found] == [
-            ("a%", "cold", 1), ("it's", "Flu", 1), ("Äda", "Flu", 1), ("Zoe", None, None), ("b\\c", None, None)
-        ]  # fmt: skip
-        assert found[1].person.known == {"born": date(1990, 1, 2), "paid": Decimal("1.50"), "old": True, "age": 31}
-        for text, names in {"'": ["it's"], "%": ["a%"], "\\": ["b\\c"], "ZO": ["Zoe"], "": ["a%", "Zoe", "b\\c", "Äda", "it's"]}.items():
+            ("a%", "cold", 1),
+            ("it's", "Flu", 1),
+            ("Äda", "Flu", 1),
+            ("Zoe", None, None),
+            ("b\\c", None, None),
+        ]
+        assert found[1].person.known == {
+            "born": date(1990, 1, 2),
+            "paid": Decimal("1.50"),
+            "old": True,
+            "age": 31,
+        }
+        for text, names in {
+            "'": ["it's"],
+            "%": ["a%"],
+            "\\": ["b\\c"],
+            "ZO": ["Zoe"],
+            "": ["a%", "Zoe", "b\\c", "Äda", "it's"],
+        }.items():
             assert [one.person.identity["name"] for one in roster.search(text)] == names, text
-        assert {one.identity["name"] for one in roster.some_of(found[1].group, 5)} == {"it's", "Äda"}
+        assert {one.identity["name"] for one in roster.some_of(found[1].group, 5)} == {
+            "it's",
+            "Äda",
+        }

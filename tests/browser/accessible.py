@@ -14,7 +14,10 @@ GRAVE = ("serious", "critical")
 
 def axe_path() -> Path | None:
     """Where axe-core is: TACIT_AXE, or where `make` puts it."""
-    places = [os.environ.get("TACIT_AXE"), ROOT / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js"]
+    places = [
+        os.environ.get("TACIT_AXE"),
+        ROOT / ".venv" / "node" / "node_modules" / "axe-core" / "axe.min.js",
+    ]
     return next((Path(place) for place in places if place and Path(place).is_file()), None)
 
 
@@ -27,13 +30,18 @@ def faults(page: Page) -> list[str]:
     assert path is not None
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(path.read_text("utf-8") + "; undefined")
-    found: dict[str, Any] = page.evaluate("() => axe.run(document, {resultTypes: ['violations'], preload: false})")
+    found: dict[str, Any] = page.evaluate(
+        "() => axe.run(document, {resultTypes: ['violations'], preload: false})"
+    )
     return [told(one) for one in found["violations"] if one["impact"] in GRAVE]
 
 
 def told(violation: dict[str, Any]) -> str:
     """A fault in words: its rule, and the elements."""
-    nodes = "\n    ".join(f"{' '.join(map(str, node['target']))}: {node['html'][:160]} ({'; '.join(text for kind in ('any', 'all') for text in [one['message'] for one in node[kind]])[:200]})" for node in violation["nodes"][:8])
+    nodes = "\n    ".join(
+        f"{' '.join(map(str, node['target']))}: {node['html'][:160]} ({'; '.join(text for kind in ('any', 'all') for text in [one['message'] for one in node[kind]])[:200]})"
+        for node in violation["nodes"][:8]
+    )
     return f"{violation['impact']} {violation['id']}: {violation['help']}, {len(violation['nodes'])} times\n    {nodes}"
 
 

@@ -29,7 +29,11 @@ def missing() -> str | None:
             return f"no {package}: pip install 'tacit[{extra}]'"
     from browser.visiting import chromium_path
 
-    return None if chromium_path() else "no Chromium: apt install chromium, or name one in TACIT_CHROMIUM"
+    return (
+        None
+        if chromium_path()
+        else "no Chromium: apt install chromium, or name one in TACIT_CHROMIUM"
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -89,7 +93,9 @@ def serve() -> Iterator[Callable[..., Served]]:
     with ExitStack() as stack:
 
         def start(plan: Path, *arguments: str) -> Served:
-            running.append(stack.enter_context(serving(plan, "--workbench", "--deciders", "1", *arguments)))
+            running.append(
+                stack.enter_context(serving(plan, "--workbench", "--deciders", "1", *arguments))
+            )
             return running[-1]
 
         yield start

@@ -10,7 +10,13 @@ from snippets import ROOT, blocks, prepare
 from browser.tables import write_census
 from tacit import demo
 
-PAGES = {"views": "views", "worlds": "view-safety", "overlaps": "overlapping-views", "synthetic": "synthetic-data", "ledger": "ledger"}
+PAGES = {
+    "views": "views",
+    "worlds": "view-safety",
+    "overlaps": "overlapping-views",
+    "synthetic": "synthetic-data",
+    "ledger": "ledger",
+}
 GATEWAY = ROOT / "examples" / "gateway"
 CENSUS = """\
 version: 1

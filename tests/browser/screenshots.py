@@ -23,7 +23,11 @@ from browser.steps import LONG, check_all, settled  # noqa: E402
 from browser.visiting import DESK, PHONE, Theme, chromium, visitor  # noqa: E402
 
 FOLDER = HERE.parents[1] / "docs" / "images" / "workbench"
-SIZES: tuple[tuple[str, int, int, Theme], ...] = (("", DESK, 780, "light"), ("-dark", DESK, 780, "dark"), ("-phone", PHONE, 844, "light"))
+SIZES: tuple[tuple[str, int, int, Theme], ...] = (
+    ("", DESK, 780, "light"),
+    ("-dark", DESK, 780, "dark"),
+    ("-phone", PHONE, 844, "light"),
+)
 MOST_BYTES = 150_000
 
 Scene = Callable[[Page, Served], None]
@@ -52,7 +56,9 @@ def scroll(page: Page, to: str) -> None:
     """Bring something to the top, once all pictures are there."""
     page.wait_for_timeout(900)
     if to:
-        page.locator(to).first.evaluate("element => window.scrollTo(0, element.getBoundingClientRect().top + window.scrollY - 12)")
+        page.locator(to).first.evaluate(
+            "element => window.scrollTo(0, element.getBoundingClientRect().top + window.scrollY - 12)"
+        )
         page.wait_for_timeout(200)
 
 
@@ -137,8 +143,14 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "beliefs": ("demo", beliefs),
     "view": ("views", shows("release/wards", after_check=True, at="[data-testid=perfect-privacy]")),
     "worlds": ("worlds", shows("release/rs", after_check=True, at="[data-testid=view-safety]")),
-    "overlaps": ("overlaps", shows("release/hospital", after_check=True, at="[data-testid=overlap-pictures]")),
-    "synthetic": ("synthetic", shows("release/homes", after_check=True, at="[data-testid=synthetic-pictures]")),
+    "overlaps": (
+        "overlaps",
+        shows("release/hospital", after_check=True, at="[data-testid=overlap-pictures]"),
+    ),
+    "synthetic": (
+        "synthetic",
+        shows("release/homes", after_check=True, at="[data-testid=synthetic-pictures]"),
+    ),
     "repair": ("census", repair),
     "ledger": ("ledger", ledger),
     "try": ("hospital", refused),
@@ -153,7 +165,9 @@ def servers() -> Iterator[Callable[[str], Served]]:
 
         def get(kind: str) -> Served:
             if kind not in running:
-                running[kind] = stack.enter_context(serving(write_plan(kind, Path(folder) / kind), "--workbench"))
+                running[kind] = stack.enter_context(
+                    serving(write_plan(kind, Path(folder) / kind), "--workbench")
+                )
             return running[kind]
 
         yield get
@@ -175,7 +189,9 @@ def take(folder: Path, wanted: list[str]) -> None:
                 page.screenshot(path=place, animations="disabled", caret="hide")
                 page.context.close()
                 size = place.stat().st_size
-                sys.stdout.write(f"{place.name} {size / 1000:.0f} kB{' TOO LARGE' if size > MOST_BYTES else ''}\n")
+                sys.stdout.write(
+                    f"{place.name} {size / 1000:.0f} kB{' TOO LARGE' if size > MOST_BYTES else ''}\n"
+                )
 
 
 if __name__ == "__main__":

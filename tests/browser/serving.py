@@ -42,7 +42,9 @@ class Served:
 
     def link(self) -> str:
         """A link to the workbench that nobody has followed yet: when one was, the next is printed."""
-        found = self._wait(lambda: next((one for one in LINK.findall(self.text) if one not in self.used), None))
+        found = self._wait(
+            lambda: next((one for one in LINK.findall(self.text) if one not in self.used), None)
+        )
         self.used.add(found)
         return found
 
@@ -79,7 +81,9 @@ class Served:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(END_SECONDS)
-            raise AssertionError(f"tacit serve did not end after {END_SECONDS} s:\n{self.text}") from None
+            raise AssertionError(
+                f"tacit serve did not end after {END_SECONDS} s:\n{self.text}"
+            ) from None
 
     def _wait(self, look: Callable[[], str | None]) -> str:
         with self.heard:
@@ -93,8 +97,19 @@ class Served:
 def serving(plan: Path, *arguments: str) -> Iterator[Served]:
     """Serve a plan on a free port; at the end it must stop cleanly, and must not have met a fault."""
     command = [sys.executable, "-m", "tacit", "serve", str(plan), "--port", "0", *arguments]
-    apart = {name: value for name, value in os.environ.items() if not name.startswith(("TACIT_", "PYTEST", "NICEGUI"))}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=apart)
+    apart = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("TACIT_", "PYTEST", "NICEGUI"))
+    }
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=apart,
+    )
     served = Served(process, plan)
     listener = threading.Thread(target=served.listen, daemon=True)
     listener.start()

@@ -9,20 +9,60 @@ from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COLUMNS = ("name", "age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country")
+COLUMNS = (
+    "name",
+    "age",
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "race",
+    "sex",
+    "native_country",
+)
 # Shares out of 100, roughly as in the census extract.
 DRAWN = {
     "workclass": {"Private": 74, "Self-emp": 11, "Local-gov": 8, "State-gov": 4, "Federal-gov": 3},
-    "education": {"HS-grad": 34, "Some-college": 24, "Bachelors": 19, "Masters": 7, "11th": 6, "Assoc": 8, "Doctorate": 2},
-    "marital_status": {"Married": 48, "Never-married": 32, "Divorced": 14, "Separated": 3, "Widowed": 3},
+    "education": {
+        "HS-grad": 34,
+        "Some-college": 24,
+        "Bachelors": 19,
+        "Masters": 7,
+        "11th": 6,
+        "Assoc": 8,
+        "Doctorate": 2,
+    },
+    "marital_status": {
+        "Married": 48,
+        "Never-married": 32,
+        "Divorced": 14,
+        "Separated": 3,
+        "Widowed": 3,
+    },
     "occupation": {
-        "Craft-repair": 13, "Prof-specialty": 13, "Exec-managerial": 13, "Adm-clerical": 12, "Sales": 12, "Other-service": 11, "Machine-op": 7,
-        "Transport": 5, "Handlers": 5, "Farming": 4, "Tech-support": 3, "Protective": 2,
+        "Craft-repair": 13,
+        "Prof-specialty": 13,
+        "Exec-managerial": 13,
+        "Adm-clerical": 12,
+        "Sales": 12,
+        "Other-service": 11,
+        "Machine-op": 7,
+        "Transport": 5,
+        "Handlers": 5,
+        "Farming": 4,
+        "Tech-support": 3,
+        "Protective": 2,
     },
     "race": {"White": 86, "Black": 9, "Asian": 3, "Other": 2},
     "sex": {"Male": 67, "Female": 33},
-    "native_country": {"United-States": 91, "Mexico": 3, "Philippines": 2, "Germany": 2, "Canada": 2},
-}  # fmt: skip
+    "native_country": {
+        "United-States": 91,
+        "Mexico": 3,
+        "Philippines": 2,
+        "Germany": 2,
+        "Canada": 2,
+    },
+}
 
 
 def adult() -> Path | None:
@@ -49,7 +89,9 @@ def write_census(place: Path, rows: int, seed: int = 10) -> Path:
         writer.writerow(COLUMNS)
         for number in range(rows):
             drawn = [rng.choices(list(shares), shares.values())[0] for shares in DRAWN.values()]
-            writer.writerow([f"Person {number:06d}", min(90, 17 + int(rng.gammavariate(3, 8))), *drawn])
+            writer.writerow(
+                [f"Person {number:06d}", min(90, 17 + int(rng.gammavariate(3, 8))), *drawn]
+            )
     return place
 
 
@@ -79,7 +121,19 @@ def write_long(folder: Path, rows: int, columns: int = 8) -> Path:
         writer = csv.writer(file)
         writer.writerow(["name", *names, "illness"])
         for number in range(rows):
-            writer.writerow([f"P{number}", *(int(100 * rng.random() ** 2) for _ in names), "abcdefgh"[int(8 * rng.random())]])
+            writer.writerow(
+                [
+                    f"P{number}",
+                    *(int(100 * rng.random() ** 2) for _ in names),
+                    "abcdefgh"[int(8 * rng.random())],
+                ]
+            )
     plan = folder / "tacit.yaml"
-    plan.write_text(LONG_PLAN.format(columns=", ".join(names), levels=", ".join(f"{name}: {{ranges: [4, 16, 32]}}" for name in names)), "utf-8")
+    plan.write_text(
+        LONG_PLAN.format(
+            columns=", ".join(names),
+            levels=", ".join(f"{name}: {{ranges: [4, 16, 32]}}" for name in names),
+        ),
+        "utf-8",
+    )
     return plan

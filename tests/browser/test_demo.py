@@ -14,7 +14,9 @@ from browser.steps import LONG, check_all, overview
 from browser.visiting import Visitor
 
 
-def test_the_breach_of_the_demo_is_read_on_the_pages(demo: Served, visit: Callable[..., Visitor]) -> None:
+def test_the_breach_of_the_demo_is_read_on_the_pages(
+    demo: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(demo.link())
     overview(page, demo)
     expect(page.get_by_test_id("release-april")).to_contain_text("not yet checked")
@@ -28,24 +30,32 @@ def test_the_breach_of_the_demo_is_read_on_the_pages(demo: Served, visit: Callab
     april.get_by_role("link", name="Open april").click()
     expect(page).to_have_url(re.compile("/workbench/release/april$"))
     main = page.locator("#content")
-    expect(main).to_contain_text("Anyone who knows that Bruce is 31, American and lives in 13053 now knows that Bruce has Cancer.")
+    expect(main).to_contain_text(
+        "Anyone who knows that Bruce is 31, American and lives in 13053 now knows that Bruce has Cancer."
+    )
     expect(main).to_contain_text("4 of 12 people are exposed for certain")
     expect(main).to_contain_text("nothing else about these people is out")
 
 
-def test_what_somebody_believes_about_a_person_is_shown_before_and_after(demo: Served, visit: Callable[..., Visitor]) -> None:
+def test_what_somebody_believes_about_a_person_is_shown_before_and_after(
+    demo: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(demo.link())
     check_all(page, demo)
     page.goto(demo.url("release/april"))
     people = page.get_by_test_id("people")
     people.get_by_role("button", name="Bruce").first.click(timeout=LONG)
-    expect(page.get_by_test_id("about")).to_have_text("What an attacker believes about Bruce", timeout=LONG)
+    expect(page.get_by_test_id("about")).to_have_text(
+        "What an attacker believes about Bruce", timeout=LONG
+    )
     expect(page.get_by_test_id("beliefs")).to_contain_text("100 %")
     expect(page.get_by_test_id("beliefs")).to_contain_text("42 %")
     assert "Bruce" not in page.url
 
 
-def test_the_verdicts_can_be_saved_as_the_report_with_or_without_people(demo: Served, visit: Callable[..., Visitor]) -> None:
+def test_the_verdicts_can_be_saved_as_the_report_with_or_without_people(
+    demo: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(demo.link())
     check_all(page, demo)
     page.goto(demo.url("release/april"))
@@ -53,21 +63,32 @@ def test_the_verdicts_can_be_saved_as_the_report_with_or_without_people(demo: Se
         with page.expect_download(timeout=LONG) as saved:
             page.get_by_role("button", name=button).click()
         text = saved.value.path().read_text("utf-8")
-        assert saved.value.suggested_filename.endswith(".html") and "april" in text and "<script" not in text
+        assert (
+            saved.value.suggested_filename.endswith(".html")
+            and "april" in text
+            and "<script" not in text
+        )
         assert ("Bruce" in text) is shows_people
 
 
-def test_what_changed_since_the_check_before_is_told(demo: Served, visit: Callable[..., Visitor]) -> None:
+def test_what_changed_since_the_check_before_is_told(
+    demo: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(demo.link())
     check_all(page, demo)
     was = demo.plan.read_text("utf-8")
     try:
-        demo.plan.write_text(was.replace("{zip: 2, age: 1, nationality: 1}", "{zip: 2, age: 2, nationality: 1}"), "utf-8")
+        demo.plan.write_text(
+            was.replace("{zip: 2, age: 1, nationality: 1}", "{zip: 2, age: 2, nationality: 1}"),
+            "utf-8",
+        )
         assert demo.plan.read_text("utf-8") != was
         page.reload()
         expect(page.get_by_test_id("release-april")).to_contain_text("before the last change")
         page.get_by_role("button", name="Check everything").click()
-        expect(page.get_by_test_id("conclusion")).to_have_text("All releases meet the checks of this plan.", timeout=LONG)
+        expect(page.get_by_test_id("conclusion")).to_have_text(
+            "All releases meet the checks of this plan.", timeout=LONG
+        )
         expect(page.get_by_test_id("changes")).to_contain_text("breached → holds")
     finally:
         demo.plan.write_text(was, "utf-8")

@@ -43,14 +43,18 @@ def test_the_link_opens_the_workbench_once(hospital: Served, visit: Callable[...
     late.forgive("410")
 
 
-def test_without_a_session_every_page_asks_for_one(hospital: Served, visit: Callable[..., Visitor]) -> None:
+def test_without_a_session_every_page_asks_for_one(
+    hospital: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page()
     for path in PATHS:
         page.goto(hospital.url(path))
         expect(page).to_have_url(SIGN_IN)
 
 
-def test_a_nurses_token_opens_no_page(hospital: Served, tokens: dict[str, str], visit: Callable[..., Visitor]) -> None:
+def test_a_nurses_token_opens_no_page(
+    hospital: Served, tokens: dict[str, str], visit: Callable[..., Visitor]
+) -> None:
     nurse = visit()
     page = nurse.page(hospital.url("sign-in"))
     sign_in(page, tokens["nurse"])
@@ -60,7 +64,9 @@ def test_a_nurses_token_opens_no_page(hospital: Served, tokens: dict[str, str], 
     expect(page).to_have_url(SIGN_IN)
 
 
-def test_an_owner_signs_in_by_keyboard_and_out_again(hospital: Served, tokens: dict[str, str], visit: Callable[..., Visitor]) -> None:
+def test_an_owner_signs_in_by_keyboard_and_out_again(
+    hospital: Served, tokens: dict[str, str], visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(hospital.url("sign-in"))
     page.get_by_label("Token").focus()
     page.keyboard.type(tokens["owner"])
@@ -73,7 +79,9 @@ def test_an_owner_signs_in_by_keyboard_and_out_again(hospital: Served, tokens: d
     expect(page).to_have_url(SIGN_IN)
 
 
-def test_the_session_is_in_no_script_and_no_address(hospital: Served, visit: Callable[..., Visitor]) -> None:
+def test_the_session_is_in_no_script_and_no_address(
+    hospital: Served, visit: Callable[..., Visitor]
+) -> None:
     somebody = visit()
     page = somebody.page(hospital.link())
     expect(page.get_by_role("navigation", name="Pages")).to_be_visible()

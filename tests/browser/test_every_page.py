@@ -13,11 +13,16 @@ from browser.serving import Served
 from browser.steps import LONG, check_all, settled
 from browser.visiting import DESK, PHONE, Visitor
 
-pytestmark = pytest.mark.skipif(axe_path() is None, reason="no axe-core: `make test` gets it where there are npm and a network; or name axe.min.js in TACIT_AXE")
+pytestmark = pytest.mark.skipif(
+    axe_path() is None,
+    reason="no axe-core: `make test` gets it where there are npm and a network; or name axe.min.js in TACIT_AXE",
+)
 
 
 @pytest.fixture(scope="module")
-def served(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Served]:
+def served(
+    serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Served]:
     """The server of a kind of plan, started when it is first asked for."""
     running: dict[str, Served] = {}
 
@@ -39,7 +44,9 @@ def look_at(page: Page) -> None:
     page.set_viewport_size({"width": PHONE, "height": 844})
     page.wait_for_timeout(250)
     assert_accessible(page)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     assert wide <= 0, f"{page.url} is {wide} pixels wider than a phone: {page.evaluate(STICKS_OUT)}"
     page.set_viewport_size({"width": DESK, "height": 900})
     page.emulate_media(color_scheme="light")
@@ -70,8 +77,12 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["demo", *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(PAGES)[1:])])
-def test_every_page_is_accessible_and_fits_a_phone(kind: str, served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+@pytest.mark.parametrize(
+    "kind", ["demo", *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(PAGES)[1:])]
+)
+def test_every_page_is_accessible_and_fits_a_phone(
+    kind: str, served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     server = served(kind)
     page = visit().page(server.link())
     check_all(page, server)
@@ -81,7 +92,9 @@ def test_every_page_is_accessible_and_fits_a_phone(kind: str, served: Callable[[
         look_at(page)
 
 
-def test_solutions_of_a_repair_are_accessible_and_fit_a_phone(served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+def test_solutions_of_a_repair_are_accessible_and_fit_a_phone(
+    served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     server = served("census")
     page = visit().page(server.link())
     page.goto(server.url("repair/public"))
@@ -91,18 +104,24 @@ def test_solutions_of_a_repair_are_accessible_and_fit_a_phone(served: Callable[[
     look_at(page)
 
 
-def test_a_decision_is_accessible_and_fits_a_phone(served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+def test_a_decision_is_accessible_and_fits_a_phone(
+    served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     server = served("hospital")
     page = visit().page(server.link())
     page.goto(server.url("try"))
-    page.get_by_label("Query", exact=True).fill("SELECT name FROM stays WHERE ward = 'A'", timeout=LONG)
+    page.get_by_label("Query", exact=True).fill(
+        "SELECT name FROM stays WHERE ward = 'A'", timeout=LONG
+    )
     page.get_by_test_id("decide").click()
     page.get_by_test_id("decision").wait_for(timeout=LONG)
     settled(page)
     look_at(page)
 
 
-def test_the_pages_before_the_workbench_are_accessible(served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+def test_the_pages_before_the_workbench_are_accessible(
+    served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     somebody = visit()
     page = somebody.page(served("demo").url("sign-in"))
     page.get_by_role("heading", level=1).wait_for()
@@ -114,7 +133,9 @@ def test_the_pages_before_the_workbench_are_accessible(served: Callable[[str], S
     somebody.forgive("403")
 
 
-def test_all_pages_are_reached_by_keyboard(served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+def test_all_pages_are_reached_by_keyboard(
+    served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(served("demo").link())
     settled(page)
     page.keyboard.press("Tab")
@@ -129,7 +150,9 @@ def test_all_pages_are_reached_by_keyboard(served: Callable[[str], Served], visi
     assert page.evaluate("document.activeElement.id") == "content"
 
 
-def test_the_theme_can_be_chosen_and_stays(served: Callable[[str], Served], visit: Callable[..., Visitor]) -> None:
+def test_the_theme_can_be_chosen_and_stays(
+    served: Callable[[str], Served], visit: Callable[..., Visitor]
+) -> None:
     page = visit(theme="light").page(served("demo").link())
     settled(page)
     light = page.evaluate(GROUND)

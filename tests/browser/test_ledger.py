@@ -55,7 +55,9 @@ def choose(page: Page, release: str, *, no_more: bool = False) -> None:
     told.to_have_count(0, timeout=LONG) if no_more else told.to_be_visible(timeout=LONG)
 
 
-def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path) -> None:
+def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(
+    serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
     from tacit.holdings.ledgers import begin, ledger_of
     from tacit.plan.load import load_plan
 
@@ -80,19 +82,27 @@ def test_a_recipient_who_was_typed_is_recorded_though_nobody_pressed_enter(serve
     page.reload()
     form.get_by_role("radio", name="To these").click()
     form.get_by_label("Recipients").click()
-    expect(page.locator(".q-menu .q-item", has_text="The press")).to_be_visible(timeout=LONG)  # known from now on, so that nobody is spelled twice
+    expect(page.locator(".q-menu .q-item", has_text="The press")).to_be_visible(
+        timeout=LONG
+    )  # known from now on, so that nobody is spelled twice
 
 
-def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path) -> None:
+def test_a_ledger_is_begun_one_release_recorded_and_the_next_refused(
+    serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
     served = serve(written(tmp_path))
     page = visit().page(served.link())
     page.goto(served.url("ledger"))
-    expect(page.get_by_test_id("not-begun")).to_contain_text("Keep a copy of the key elsewhere", timeout=LONG)
+    expect(page.get_by_test_id("not-begun")).to_contain_text(
+        "Keep a copy of the key elsewhere", timeout=LONG
+    )
     page.get_by_test_id("begin").click()
     page.get_by_role("button", name="Go on").click()
     choose(page, "men")
     page.get_by_test_id("record").click()
-    expect(page.get_by_test_id("was-recorded")).to_contain_text("recorded as entry 1, to insurer", timeout=LONG)
+    expect(page.get_by_test_id("was-recorded")).to_contain_text(
+        "recorded as entry 1, to insurer", timeout=LONG
+    )
     assert (tmp_path / "men.csv").read_text("utf-8").startswith("condition\n")
     expect(page.get_by_test_id("grid-ledger").get_by_role("row")).to_have_count(2, timeout=LONG)
     choose(page, "men", no_more=True)
@@ -111,9 +121,15 @@ def test_what_two_hold_together_is_judged(page: Page) -> None:
     page.get_by_test_id("judge").click()
     holders = page.get_by_test_id("holders")
     # The title says what the checks say; that something went out under a breach stands in the table before they are asked.
-    expect(holders).to_contain_text("Insurer and registry together learn more than the plan allows", timeout=LONG)
-    expect(holders.get_by_role("row", name="insurer and registry together")).to_contain_text("In 36 of the 45 tables", timeout=LONG)
-    expect(holders.get_by_role("row", name="insurer", exact=False).first).to_contain_text("0.5-privacy of men", timeout=LONG)
+    expect(holders).to_contain_text(
+        "Insurer and registry together learn more than the plan allows", timeout=LONG
+    )
+    expect(holders.get_by_role("row", name="insurer and registry together")).to_contain_text(
+        "In 36 of the 45 tables", timeout=LONG
+    )
+    expect(holders.get_by_role("row", name="insurer", exact=False).first).to_contain_text(
+        "0.5-privacy of men", timeout=LONG
+    )
     with page.expect_download() as saved:
         holders.get_by_role("button", name="Save CSV").click()
     assert saved.value.path().read_text("utf-8").splitlines()[1].startswith("insurer,men,view,")
@@ -127,7 +143,12 @@ def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
     expect(rows).to_have_count(2, timeout=LONG)
     with page.expect_download() as saved:
         page.get_by_test_id("grid-ledger").get_by_role("button", name="Save CSV").click()
-    assert saved.value.path().read_text("utf-8").splitlines()[1].endswith("older,view,registry,M. Weber,breached")
+    assert (
+        saved.value.path()
+        .read_text("utf-8")
+        .splitlines()[1]
+        .endswith("older,view,registry,M. Weber,breached")
+    )
     page.get_by_test_id("grid-ledger").get_by_role("button", name="2", exact=True).click()
     details = page.get_by_test_id("details")
     expect(details).to_contain_text("view, given to registry", timeout=LONG)
@@ -136,21 +157,33 @@ def test_entries_are_filtered_shown_and_saved(page: Page) -> None:
     expect(details).to_have_count(0, timeout=LONG)
 
 
-def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(page: Page, filled: Served) -> None:
+def test_a_release_is_withdrawn_and_then_somebody_changes_the_ledger(
+    page: Page, filled: Served
+) -> None:
     page.get_by_test_id("verify").click()
     expect(page.get_by_test_id("verified")).to_contain_text("Nothing was changed", timeout=LONG)
     page.get_by_test_id("grid-ledger").get_by_role("button", name="1", exact=True).click()
     page.get_by_test_id("withdraw").click()
-    expect(page.get_by_test_id("details")).to_contain_text("Whoever has it still knows it", timeout=LONG)
+    expect(page.get_by_test_id("details")).to_contain_text(
+        "Whoever has it still knows it", timeout=LONG
+    )
     page.get_by_test_id("withdraw-confirmed").click()
-    expect(page.get_by_test_id("details")).to_contain_text("withdrawn from everybody by entry 3", timeout=LONG)
+    expect(page.get_by_test_id("details")).to_contain_text(
+        "withdrawn from everybody by entry 3", timeout=LONG
+    )
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_test_id("summary")).to_contain_text("3 entries", timeout=LONG)
     direct = sqlite3.connect(filled.folder / "tacit-ledger.sqlite")
-    for (name,) in direct.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    for (name,) in direct.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall():
         direct.execute(f"DROP TRIGGER {name}")
-    direct.execute("UPDATE tacit_entries SET body = replace(body, 'Weber', 'Meyer') WHERE number = 2")
+    direct.execute(
+        "UPDATE tacit_entries SET body = replace(body, 'Weber', 'Meyer') WHERE number = 2"
+    )
     direct.commit()
     direct.close()
     page.get_by_test_id("verify").click()
-    expect(page.get_by_test_id("verified")).to_contain_text("entry 2 is not what was recorded", timeout=LONG)
+    expect(page.get_by_test_id("verified")).to_contain_text(
+        "entry 2 is not what was recorded", timeout=LONG
+    )

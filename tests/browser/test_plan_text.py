@@ -47,8 +47,12 @@ def test_a_mistake_is_shown_at_its_line_while_one_writes(page: Page, demo: Serve
     expect(error).to_have_count(0)
 
 
-def test_a_broken_plan_on_the_disk_is_shown_at_its_line_on_every_page(page: Page, demo: Served) -> None:
-    demo.plan.write_text(demo.plan.read_text("utf-8").replace("k-anonymity:", "k-anonimity:"), "utf-8")
+def test_a_broken_plan_on_the_disk_is_shown_at_its_line_on_every_page(
+    page: Page, demo: Served
+) -> None:
+    demo.plan.write_text(
+        demo.plan.read_text("utf-8").replace("k-anonymity:", "k-anonimity:"), "utf-8"
+    )
     for path in ("overview", "release/april", "repair/april", "ledger", "try"):
         page.goto(demo.url(path))
         error = page.get_by_test_id("error").first
@@ -87,8 +91,12 @@ def test_a_change_by_hand_is_followed_while_nothing_is_unsaved(page: Page, demo:
     expect(text).to_have_value(was, timeout=LONG)
 
 
-@pytest.mark.parametrize("button, ending", [("Take the file's text", "# by hand\n"), ("Keep mine", "# from the page\n")])
-def test_both_were_changed_and_one_chooses(page: Page, demo: Served, button: str, ending: str) -> None:
+@pytest.mark.parametrize(
+    "button, ending", [("Take the file's text", "# by hand\n"), ("Keep mine", "# from the page\n")]
+)
+def test_both_were_changed_and_one_chooses(
+    page: Page, demo: Served, button: str, ending: str
+) -> None:
     was = demo.plan.read_text("utf-8")
     write(page, was + "# from the page\n")
     expect(page.get_by_test_id("plan-state")).to_contain_text("changed, not saved")
@@ -123,10 +131,15 @@ def test_a_column_that_is_not_there_is_shown_at_its_line(page: Page, demo: Serve
     expect(page.get_by_test_id("error")).to_have_count(0)
 
 
-def test_views_secrets_roles_and_their_checks_without_writing_the_text(page: Page, demo: Served) -> None:
+def test_views_secrets_roles_and_their_checks_without_writing_the_text(
+    page: Page, demo: Served
+) -> None:
     was = demo.plan.read_text("utf-8")
     text = page.get_by_test_id("plan-text")
-    for panel, what, query in (("views", "view", "SELECT zip FROM inpatients"), ("secrets", "secret", "SELECT name FROM inpatients WHERE age = 50")):
+    for panel, what, query in (
+        ("views", "view", "SELECT zip FROM inpatients"),
+        ("secrets", "secret", "SELECT name FROM inpatients WHERE age = 50"),
+    ):
         page.get_by_test_id(f"panel-{panel}").locator("summary").click()
         page.get_by_test_id(f"{what}-name").fill(f"my-{what}")
         page.get_by_test_id(f"{what}-query").fill(query)
@@ -137,17 +150,23 @@ def test_views_secrets_roles_and_their_checks_without_writing_the_text(page: Pag
     page.get_by_test_id("panel-roles").get_by_label("my-secret").check()
     page.get_by_test_id("panel-roles").get_by_label("my-view").check()
     page.get_by_test_id("add-role").click()
-    expect(text).to_have_value(re.compile(r"nurses: \{default: deny, deny: \[my-secret\], allow: \[my-view\]\}"))
+    expect(text).to_have_value(
+        re.compile(r"nurses: \{default: deny, deny: \[my-secret\], allow: \[my-view\]\}")
+    )
     page.get_by_test_id("add-kind").select_option("perfect")
     page.get_by_test_id("add-secret-of-check").wait_for()
     page.get_by_test_id("add-check").click()
-    expect(text).to_have_value(re.compile(r"perfect-privacy: \{secret: my-secret, release: my-view\}"))
+    expect(text).to_have_value(
+        re.compile(r"perfect-privacy: \{secret: my-secret, release: my-view\}")
+    )
     page.get_by_test_id("add-kind").select_option("gamma")
     page.get_by_test_id("add-together-0").wait_for()
     page.get_by_test_id("add-check").click()
     expect(text).to_have_value(re.compile(r"gamma-privacy: \{releases: \[my-view\], gamma: 0.5\}"))
     page.get_by_test_id("add-view").click()  # with nothing in it
-    expect(page.get_by_test_id("panel-views").get_by_test_id("error")).to_contain_text("no name yet")
+    expect(page.get_by_test_id("panel-views").get_by_test_id("error")).to_contain_text(
+        "no name yet"
+    )
     page.get_by_role("button", name="Discard changes").click()
     expect(text).to_have_value(was)
 
@@ -157,6 +176,10 @@ def test_two_tabs_work_on_the_same_text(page: Page, demo: Served) -> None:
     second.goto(demo.url(""))
     settled(second)
     write(page, demo.plan.read_text("utf-8") + "# in the first tab\n")
-    expect(second.get_by_test_id("plan-text")).to_have_value(re.compile("# in the first tab"), timeout=LONG)
+    expect(second.get_by_test_id("plan-text")).to_have_value(
+        re.compile("# in the first tab"), timeout=LONG
+    )
     page.get_by_role("button", name="Discard changes").click()
-    expect(second.get_by_test_id("plan-text")).not_to_have_value(re.compile("# in the first tab"), timeout=LONG)
+    expect(second.get_by_test_id("plan-text")).not_to_have_value(
+        re.compile("# in the first tab"), timeout=LONG
+    )

@@ -45,9 +45,13 @@ def served(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactor
 def test_a_search_says_what_it_does_not_ask(served: Served, visit: Callable[..., Visitor]) -> None:
     page = visit().page(served.link())
     page.goto(served.url("repair/copy"))
-    expect(page.get_by_test_id("not-asked")).to_contain_text("The search does not ask gamma-privacy of copy and insurer")
+    expect(page.get_by_test_id("not-asked")).to_contain_text(
+        "The search does not ask gamma-privacy of copy and insurer"
+    )
     page.get_by_test_id("search").click(timeout=OPENS)
-    expect(page.get_by_test_id("solved")).to_contain_text("The checks that were asked can be met", timeout=OPENS)
+    expect(page.get_by_test_id("solved")).to_contain_text(
+        "The checks that were asked can be met", timeout=OPENS
+    )
     page.goto(served.url("repair/other"))
     expect(page.get_by_test_id("not-asked")).to_contain_text("so there is nothing to reach")
     expect(page.get_by_test_id("search")).to_have_count(0)

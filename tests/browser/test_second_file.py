@@ -14,7 +14,9 @@ from browser.steps import LONG
 from browser.visiting import Visitor
 from tacit.plan.load import load_plan
 
-PEOPLE = "name,age,condition\n" + "".join(f"p{n},{20 + n % 50},{['flu', 'cold', 'ulcer'][n % 3]}\n" for n in range(60))
+PEOPLE = "name,age,condition\n" + "".join(
+    f"p{n},{20 + n % 50},{['flu', 'cold', 'ulcer'][n % 3]}\n" for n in range(60)
+)
 RAGGED = "name,age,condition\nAnn,23,Flu\nBob,24\n"
 
 
@@ -33,7 +35,9 @@ def drop(page: Page, folder: Path, name: str, text: str = PEOPLE) -> None:
     page.get_by_test_id("upload").locator("input[type=file]").set_input_files(str(file))
 
 
-def test_nothing_that_is_not_saved_is_lost_and_the_first_plan_is_the_one_that_is_served(clinic: Served, visit: Callable[..., Visitor]) -> None:
+def test_nothing_that_is_not_saved_is_lost_and_the_first_plan_is_the_one_that_is_served(
+    clinic: Served, visit: Callable[..., Visitor]
+) -> None:
     page = visit().page(clinic.link())
     drop(page, clinic.folder, "ragged.csv", RAGGED)
     expect(page.get_by_test_id("error")).to_contain_text("ragged.csv", timeout=LONG)
@@ -75,12 +79,18 @@ def test_nothing_that_is_not_saved_is_lost_and_the_first_plan_is_the_one_that_is
     page.get_by_test_id("save-plan").click()
     saved = page.get_by_text("tacit.yaml was saved.")
     saved.wait_for()
-    assert list(load_plan(clinic.plan).tables) == ["second", "third"] and [one.name for one in clinic.folder.glob("*.yaml")] == ["tacit.yaml"]
+    assert list(load_plan(clinic.plan).tables) == ["second", "third"] and [
+        one.name for one in clinic.folder.glob("*.yaml")
+    ] == ["tacit.yaml"]
 
-    text.fill(text.input_value() + "# more\n")  # what was said of the text before is not true of this one
+    text.fill(
+        text.input_value() + "# more\n"
+    )  # what was said of the text before is not true of this one
     expect(saved).to_have_count(0)
     drop(page, clinic.folder, "fourth.csv")  # changes of a plan that has a file stay with it
-    expect(page.get_by_test_id("plan-state")).to_contain_text("fourth.yaml: not saved yet", timeout=LONG)
+    expect(page.get_by_test_id("plan-state")).to_contain_text(
+        "fourth.yaml: not saved yet", timeout=LONG
+    )
     page.get_by_text("Open a plan, a file or a database").click()
     expect(page.get_by_role("button", name="fourth.yaml (not saved)")).to_be_visible()
     page.get_by_role("button", name="tacit.yaml (not saved)").click()

@@ -48,19 +48,25 @@ def choose(page: Page, **fields: str) -> None:
         page.get_by_test_id(f"synthetic-{key}").select_option(option)
 
 
-def test_a_release_is_added_by_form_and_wrong_fields_say_so(city: Served, visit: Callable[..., Visitor]) -> None:
+def test_a_release_is_added_by_form_and_wrong_fields_say_so(
+    city: Served, visit: Callable[..., Visitor]
+) -> None:
     page = opened(visit(width=PHONE, theme="dark").page(city.link()))
     page.get_by_test_id("panel-synthetic").locator("summary").first.click()
     fill(page, name="late", delta="2")
     choose(page, value="home", group="workplace", count="jobs", file="districts.csv")
-    expect(page.get_by_test_id("synthetic-words")).to_contain_text("Protected: each person's home in commutes.")
+    expect(page.get_by_test_id("synthetic-words")).to_contain_text(
+        "Protected: each person's home in commutes."
+    )
     page.get_by_test_id("add-synthetic").click()
     wrong = page.get_by_test_id("synthetic-epsilon")
     expect(wrong).to_have_attribute("aria-invalid", "true")
     expect(wrong).to_be_focused()
     expect(page.locator("#synthetic-epsilon-said")).to_contain_text("found nothing in 'epsilon'.")
     fill(page, epsilon="ln(5)")  # from now on the form says at once what is wrong
-    expect(page.locator("#synthetic-delta-said")).to_contain_text("Write a number from 0 to less than 1")
+    expect(page.locator("#synthetic-delta-said")).to_contain_text(
+        "Write a number from 0 to less than 1"
+    )
     choose(page, domain="none", mechanism="geometric")
     expect(page.get_by_test_id("synthetic-doubt")).to_contain_text("no domain that protects")
     if axe_path():
@@ -70,9 +76,13 @@ def test_a_release_is_added_by_form_and_wrong_fields_say_so(city: Served, visit:
     page.get_by_text("Options", exact=True).click()
     fill(page, accept="4")
     page.get_by_text("Options", exact=True).click()
-    page.get_by_test_id("add-synthetic").click()  # opens what is folded, where something in it is wrong
+    page.get_by_test_id(
+        "add-synthetic"
+    ).click()  # opens what is folded, where something in it is wrong
     expect(page.get_by_test_id("synthetic-accept")).to_be_focused()
-    expect(page.locator("#synthetic-accept-said")).to_contain_text("does not go with mechanism geometric")
+    expect(page.locator("#synthetic-accept-said")).to_contain_text(
+        "does not go with mechanism geometric"
+    )
     fill(page, accept="")
     choose(page, mechanism="dirichlet")
     expect(page.locator("#synthetic-delta-said")).to_be_empty()
@@ -82,11 +92,17 @@ def test_a_release_is_added_by_form_and_wrong_fields_say_so(city: Served, visit:
     expect(page.get_by_test_id("plan-state")).to_have_text("tacit.yaml: saved")
     plan = load_plan(city.plan)
     made = plan.releases["late"]
-    assert isinstance(made, Synthetic) and (made.value, made.epsilon, made.count) == ("home", "ln(5)", "jobs")
+    assert isinstance(made, Synthetic) and (made.value, made.epsilon, made.count) == (
+        "home",
+        "ln(5)",
+        "jobs",
+    )
     assert [check.releases for check in plan.checks] == [("homes",), ("late",)]
 
 
-def test_a_release_is_changed_and_removed_and_follows_the_text(city: Served, visit: Callable[..., Visitor]) -> None:
+def test_a_release_is_changed_and_removed_and_follows_the_text(
+    city: Served, visit: Callable[..., Visitor]
+) -> None:
     page = opened(visit().page(city.link()))
     text = page.get_by_test_id("plan-text")
     was = text.input_value()
@@ -98,7 +114,11 @@ def test_a_release_is_changed_and_removed_and_follows_the_text(city: Served, vis
     expect(page.get_by_test_id("synthetic-epsilon")).to_have_value("3")
     expect(page.get_by_test_id("synthetic-within")).to_have_value("5")
     page.get_by_test_id("add-synthetic").click()
-    expect(text).to_have_value(re.compile(r"epsilon: 3\n.*\n +domain: \{file: districts.csv, within: 5\}  # where somebody could live.*\n +outside: drop"))
+    expect(text).to_have_value(
+        re.compile(
+            r"epsilon: 3\n.*\n +domain: \{file: districts.csv, within: 5\}  # where somebody could live.*\n +outside: drop"
+        )
+    )
     assert "# what is protected" in text.input_value()
     page.get_by_test_id("add-kind").select_option("pdp")
     page.get_by_test_id("add-check").click()
@@ -111,7 +131,9 @@ def test_a_release_is_changed_and_removed_and_follows_the_text(city: Served, vis
     expect(page.get_by_role("button", name="Change homes")).to_be_visible()
 
 
-def test_a_second_file_is_added_to_the_open_plan(city: Served, visit: Callable[..., Visitor], tmp_path: Path) -> None:
+def test_a_second_file_is_added_to_the_open_plan(
+    city: Served, visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
     was = city.plan.read_text("utf-8")
     page = opened(visit().page(city.link()))
     text = page.get_by_test_id("plan-text")
@@ -119,14 +141,19 @@ def test_a_second_file_is_added_to_the_open_plan(city: Served, visit: Callable[.
     expect(page.get_by_test_id("plan-state")).to_contain_text("changed, not saved")
 
     wards = tmp_path / "wards.csv"
-    wards.write_text("ward,floor,diagnosis\n" + "".join(f"W{n % 9},{n % 3},{['flu', 'ulcer'][n % 2]}\n" for n in range(60)))
+    wards.write_text(
+        "ward,floor,diagnosis\n"
+        + "".join(f"W{n % 9},{n % 3},{['flu', 'ulcer'][n % 2]}\n" for n in range(60))
+    )
     page.get_by_text("Open a plan, a file or a database").click()
     page.get_by_test_id("into").select_option("add")
     page.get_by_test_id("upload").locator("input[type=file]").set_input_files(str(wards))
     expect(page.get_by_test_id("which-table")).to_have_value("wards", timeout=LONG)
     page.get_by_test_id("role-diagnosis").wait_for(timeout=LONG)
     now = text.input_value()
-    assert [line for line in was.splitlines() if line not in now.splitlines()] == [] and now.endswith("# not saved yet\n")
+    assert [
+        line for line in was.splitlines() if line not in now.splitlines()
+    ] == [] and now.endswith("# not saved yet\n")
     expect(text).to_have_value(re.compile("file: wards.csv"))
 
     page.get_by_test_id("role-floor").select_option("insensitive")

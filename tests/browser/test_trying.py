@@ -32,7 +32,9 @@ def test_a_query_that_tells_about_a_secret_is_refused_and_the_page_says_why(page
     ask(page, REFUSED)
     decision = page.get_by_test_id("decision")
     expect(decision).to_contain_text("refused", timeout=WARM)
-    expect(decision).to_contain_text("The answer would say something about cancer, which this role must not learn.")
+    expect(decision).to_contain_text(
+        "The answer would say something about cancer, which this role must not learn."
+    )
     expect(decision).to_contain_text("discloses")
     evidence = page.get_by_test_id("evidence").first
     expect(evidence).to_contain_text("What it says about cancer")
@@ -41,7 +43,9 @@ def test_a_query_that_tells_about_a_secret_is_refused_and_the_page_says_why(page
     expect(page.get_by_test_id("run")).to_have_count(0)
 
 
-def test_a_query_that_says_nothing_about_it_is_allowed_and_its_rows_are_those_of_the_role(page: Page) -> None:
+def test_a_query_that_says_nothing_about_it_is_allowed_and_its_rows_are_those_of_the_role(
+    page: Page,
+) -> None:
     ask(page, ALLOWED)
     expect(page.get_by_test_id("decision")).to_contain_text("allowed", timeout=WARM)
     page.get_by_test_id("run").click()
@@ -50,7 +54,12 @@ def test_a_query_that_says_nothing_about_it_is_allowed_and_its_rows_are_those_of
     expect(answer).to_contain_text("Bob")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save these rows as CSV").click()
-    assert saved.value.path().read_text("utf-8").splitlines() == ["name,ward", "Bob,A", "Dan,B", "Hal,C"]
+    assert saved.value.path().read_text("utf-8").splitlines() == [
+        "name,ward",
+        "Bob,A",
+        "Dan,B",
+        "Hal,C",
+    ]
 
 
 def test_a_query_is_decided_by_keyboard_alone(page: Page) -> None:

@@ -21,7 +21,10 @@ from tacit.plan.load import load_plan
 
 LONG = 120_000
 QUASI = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
-needs_adult = pytest.mark.skipif(adult() is None, reason="Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv")
+needs_adult = pytest.mark.skipif(
+    adult() is None,
+    reason="Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv",
+)
 DROP = """
 ([name, content]) => {
   const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
@@ -52,11 +55,17 @@ def groups_of(path: Path, columns: list[str], sensitive: str) -> dict[tuple[str,
     return found
 
 
-@pytest.mark.parametrize("table", ["census", pytest.param("adult", marks=[needs_adult, pytest.mark.slow])])
+@pytest.mark.parametrize(
+    "table", ["census", pytest.param("adult", marks=[needs_adult, pytest.mark.slow])]
+)
 def test_from_a_dropped_table_to_a_written_4_diverse_release_and_a_ledger_entry(
     table: str, serve: Callable[..., Served], visit: Callable[..., Visitor], tmp_path: Path
 ) -> None:
-    file = write_adult(tmp_path / "adult.csv", 6_000) if table == "adult" else write_census(tmp_path / "census.csv", 3_000)
+    file = (
+        write_adult(tmp_path / "adult.csv", 6_000)
+        if table == "adult"
+        else write_census(tmp_path / "census.csv", 3_000)
+    )
     (tmp_path / "served").mkdir()
     served = serve(tmp_path / "served" / "tacit.yaml")
     page = visit().page(served.link())
@@ -65,7 +74,10 @@ def test_from_a_dropped_table_to_a_written_4_diverse_release_and_a_ledger_entry(
     save_and_check(page, served)
     output = repair_and_write(page)
     groups = groups_of(served.folder / output, QUASI, "occupation")
-    assert min(map(len, groups.values())) >= 5 and min(len(set(values)) for values in groups.values()) >= 4
+    assert (
+        min(map(len, groups.values())) >= 5
+        and min(len(set(values)) for values in groups.values()) >= 4
+    )
     assert sum(map(len, groups.values())) == sum(1 for _ in file.open(encoding="utf-8")) - 1
     record(page, served, output)
 
@@ -101,7 +113,9 @@ def save_and_check(page: Page, served: Served) -> None:
     page.get_by_role("link", name="Next: check it on the page Overview").click()
     expect(page.get_by_test_id("release-generalized")).to_contain_text("not yet checked")
     page.get_by_role("button", name="Check everything").click()
-    expect(page.get_by_test_id("release-generalized")).not_to_contain_text("not yet checked", timeout=LONG)
+    expect(page.get_by_test_id("release-generalized")).not_to_contain_text(
+        "not yet checked", timeout=LONG
+    )
 
 
 def repair_and_write(page: Page) -> str:
@@ -130,7 +144,9 @@ def record(page: Page, served: Served, output: str) -> None:
     page.get_by_test_id("to-ledger").click()
     page.get_by_test_id("begin").click()
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_test_id("record-form")).to_contain_text("By the plan generalized-written goes to", timeout=LONG)  # chosen already
+    expect(page.get_by_test_id("record-form")).to_contain_text(
+        "By the plan generalized-written goes to", timeout=LONG
+    )  # chosen already
     page.get_by_role("radio", name="Only record it").click()
     page.get_by_test_id("record").click()
     expect(page.get_by_test_id("was-recorded")).to_be_visible(timeout=LONG)

@@ -76,20 +76,33 @@ class Visitor:
 
     def _hear(self, page: Page, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.complaints.append(f"{page.url}: {message.text} ({message.location.get('url', '')})")
+            self.complaints.append(
+                f"{page.url}: {message.text} ({message.location.get('url', '')})"
+            )
 
 
 def visitor(browser: Browser, *, width: int = DESK, theme: Theme = "light") -> Visitor:
     """Somebody new, at a screen of some width whose system is light or dark."""
     size = {"width": width, "height": 844 if width < 600 else 900}
-    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce", accept_downloads=True)  # type: ignore[arg-type]
+    context = browser.new_context(
+        viewport=size, color_scheme=theme, reduced_motion="reduce", accept_downloads=True
+    )  # type: ignore[arg-type]
     return Visitor(context)
 
 
 def stays_here(url: str) -> bool:
     """Does a request stay on this machine?
 
-    >>> [stays_here(url) for url in ("http://127.0.0.1:81/x", "ws://localhost/", "data:,x", "https://example.org/", "http://10.0.0.1/")]
+    >>> [
+    ...     stays_here(url)
+    ...     for url in (
+    ...         "http://127.0.0.1:81/x",
+    ...         "ws://localhost/",
+    ...         "data:,x",
+    ...         "https://example.org/",
+    ...         "http://10.0.0.1/",
+    ...     )
+    ... ]
     [True, True, True, False, False]
     """
     parts = urlsplit(url)

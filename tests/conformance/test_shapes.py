@@ -53,7 +53,9 @@ def sizes(table: Table, names: list[str]) -> dict[str, int]:
 
 def values(table: Table, *names: str) -> list[Any]:
     """The dictionary, by plain Python: distinct values without None, sorted by code point."""
-    found = {tuple(row[list(table.columns).index(name)] for name in names) for row in table.rows or ()}
+    found = {
+        tuple(row[list(table.columns).index(name)] for name in names) for row in table.rows or ()
+    }
     known = sorted(row for row in found if None not in row)
     return [row[0] for row in known] if len(names) == 1 else known
 
@@ -73,7 +75,9 @@ def coded(table: str, keys: list[list[str]], *person: str) -> Ask:
 def summed(table: str, keys: list[list[str]], **more: Any) -> Ask:
     by_name = {one.name: one for one in TABLES}
     names = [name for key in keys for name in key]
-    return lambda engine: shapes_coded.coded_sums(table, sizes(by_name[table], names), keys=keys, collations=engine.collations(table), **more)
+    return lambda engine: shapes_coded.coded_sums(
+        table, sizes(by_name[table], names), keys=keys, collations=engine.collations(table), **more
+    )
 
 
 def found(table: str, columns: list[str], equal: dict[str, Any], limit: int = 100) -> Ask:
@@ -89,13 +93,19 @@ def listed(table: str, *columns: str) -> Ask:
 def labels_of(name: str) -> dict[str, Any]:
     """A label for each code of a column of `many`: tricky ones in turn, and no label for the first."""
     number = np.arange(len(values(many(), name)))
-    return {"code": number, "label": [None, *(f"{TRICKY[i % len(TRICKY)]}!" for i in number[1:])], "number": number // 2}
+    return {
+        "code": number,
+        "label": [None, *(f"{TRICKY[i % len(TRICKY)]}!" for i in number[1:])],
+        "number": number // 2,
+    }
 
 
 def cells_of(*names: str) -> dict[str, Any]:
     """Three in four combinations of `many`, each with one of five groups; those that occur often have two."""
     table = many()
-    place = {name: {value: i for i, value in enumerate([*values(table, name), None])} for name in names}
+    place = {
+        name: {value: i for i, value in enumerate([*values(table, name), None])} for name in names
+    }
     found: Counter[int] = Counter()
     for row in table.rows or ():
         code = 0
@@ -113,35 +123,73 @@ RELATIONS: dict[str, dict[str, Any]] = {
     "labels of ages": labels_of("age"),
     "left out": {"n0": np.array([0, 3]), "n1": np.array([1, 0])},
     "cells": cells_of("word", "age"),
-    "whole cells": {name: column[: len(column) // 2] for name, column in cells_of("word", "age").items() if name in ("k0", "number")},
-    "groups": {"number": np.arange(5), "l0": list(TRICKY[20:25]), "l1": ["*", None, "", "it's", "😀"]},
+    "whole cells": {
+        name: column[: len(column) // 2]
+        for name, column in cells_of("word", "age").items()
+        if name in ("k0", "number")
+    },
+    "groups": {
+        "number": np.arange(5),
+        "l0": list(TRICKY[20:25]),
+        "l1": ["*", None, "", "it's", "😀"],
+    },
 }
 
 
 def regrouped(cells: str, *, divided: bool, columns: list[str]) -> Ask:
     return lambda engine: shapes_coded.regrouped(
-        "many", columns, sizes=sizes(many(), ["word", "age"]), keys=[["word", "age"]], cells=cells, groups="groups",
-        labels={"word": 0, "age": 1}, divided=divided, collations=engine.collations("many"),
-    )  # fmt: skip
+        "many",
+        columns,
+        sizes=sizes(many(), ["word", "age"]),
+        keys=[["word", "age"]],
+        cells=cells,
+        groups="groups",
+        labels={"word": 0, "age": 1},
+        divided=divided,
+        collations=engine.collations("many"),
+    )
 
 
 def told_apart(engine: Engine) -> exp.Select:
     """Rows of `many` by two conditions, what is shown of some of them, a label and a key."""
     age, word, dose = (shapes.column(name, "t") for name in ("age", "word", "dose"))
-    young, small = exp.LT(this=age, expression=shapes.literal(1)), exp.LT(this=dose, expression=shapes.literal(Decimal("0.05")))
+    young, small = (
+        exp.LT(this=age, expression=shapes.literal(1)),
+        exp.LT(this=dose, expression=shapes.literal(Decimal("0.05"))),
+    )
     outputs = {
-        "b0": shapes_stored.bits([young, small, *([exp.false()] * 57), word.is_(exp.null()).not_()]),
-        "s0": shapes_stored.text_where(young.copy(), word.copy(), engine.collation), "s1": shapes_stored.text_where(small.copy(), age.copy(), engine.collation),
-        "s2": shapes_stored.text_where(exp.true(), exp.column("label", table="d0"), engine.collation),
-        "v": shapes_stored.as_read(shapes.column("condition", "t"), "NULLIF({c}, 'cold')", engine.dialect), "k0": shapes.column("number", "t"),
-    }  # fmt: skip
+        "b0": shapes_stored.bits(
+            [young, small, *([exp.false()] * 57), word.is_(exp.null()).not_()]
+        ),
+        "s0": shapes_stored.text_where(young.copy(), word.copy(), engine.collation),
+        "s1": shapes_stored.text_where(small.copy(), age.copy(), engine.collation),
+        "s2": shapes_stored.text_where(
+            exp.true(), exp.column("label", table="d0"), engine.collation
+        ),
+        "v": shapes_stored.as_read(
+            shapes.column("condition", "t"), "NULLIF({c}, 'cold')", engine.dialect
+        ),
+        "k0": shapes.column("number", "t"),
+    }
     labels = shapes_coded.labelled("many", "word", "labels of words", engine.collations("many"))
-    return shapes_stored.stored_rows("many", outputs, labels={"d0": (labels, word.copy())}, where=age.copy().is_(exp.null()).not_())
+    return shapes_stored.stored_rows(
+        "many",
+        outputs,
+        labels={"d0": (labels, word.copy())},
+        where=age.copy().is_(exp.null()).not_(),
+    )
 
 
 def known_first(engine: Engine, **equal: Any) -> exp.Select:
     collations = {name: engine.collation for name in ("s0", "v") if engine.collation}
-    return shapes.ordered(told_apart(engine), ["k0", "s0", "v"], equal=equal, by=["s0", "k0", "v"], collations=collations, limit=200)
+    return shapes.ordered(
+        told_apart(engine),
+        ["k0", "s0", "v"],
+        equal=equal,
+        by=["s0", "k0", "v"],
+        collations=collations,
+        limit=200,
+    )
 
 
 EVERY = list(PEOPLE.columns)
@@ -168,7 +216,9 @@ FIRST = {
 
 SORTED: dict[str, Ask] = {
     "row_count": lambda _: shapes.row_count("many"),
-    "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(*shapes.order_by(["number"], {})),
+    "columns_of": lambda _: shapes.columns_of("many", ["number"]).order_by(
+        *shapes.order_by(["number"], {})
+    ),
     "row_count of an empty table": lambda _: shapes.row_count("empty"),
     "distinct_count": lambda _: shapes.distinct_count("people", EVERY),
     "distinct_count of one column": lambda _: shapes.distinct_count("words", ["word"]),
@@ -190,48 +240,88 @@ SORTED: dict[str, Ask] = {
     "coded_sums of rows": summed("many", [["word", "age"]]),
     "coded_sums of some": summed("many", [["word"], ["age"]], amount="number", between=(3, 9)),
     "coded_sums of an empty table": summed("empty", [["name"]], amount="age"),
-    "amount_faults of whole numbers": lambda _: shapes.amount_faults("people", "it's", 2**33, whole=True),
-    "amount_faults of decimals": lambda _: shapes.amount_faults("people", "Größe", 2**33, whole=False),
-    "amount_faults of an empty table": lambda _: shapes.amount_faults("empty", "age", 1, whole=True),
+    "amount_faults of whole numbers": lambda _: shapes.amount_faults(
+        "people", "it's", 2**33, whole=True
+    ),
+    "amount_faults of decimals": lambda _: shapes.amount_faults(
+        "people", "Größe", 2**33, whole=False
+    ),
+    "amount_faults of an empty table": lambda _: shapes.amount_faults(
+        "empty", "age", 1, whole=True
+    ),
     "coded_counts of no columns": coded("people", [[]]),
-    **{f"matching {what}": found("people", EVERY, {name: value}) for what, (name, value) in FIRST.items()},
+    **{
+        f"matching {what}": found("people", EVERY, {name: value})
+        for what, (name, value) in FIRST.items()
+    },
     "matching all of them, NULL last": found("people", EVERY, {}),
-    "matching a few": found("many", ["number", "word"], {"condition": "flu", "dose": None}, limit=7),
-    "kinds_of_text": lambda _: shapes_text.kinds_of_text("looks", ["whole", "part", "mixed", "none"]),
+    "matching a few": found(
+        "many", ["number", "word"], {"condition": "flu", "dose": None}, limit=7
+    ),
+    "kinds_of_text": lambda _: shapes_text.kinds_of_text(
+        "looks", ["whole", "part", "mixed", "none"]
+    ),
     "kinds_of_text of an empty table": lambda _: shapes_text.kinds_of_text("empty", ["name"]),
-    "column_facts": lambda _: shapes_text.column_facts("people", {name: str(kind) for name, kind in PEOPLE.columns.items()}),
+    "column_facts": lambda _: shapes_text.column_facts(
+        "people", {name: str(kind) for name, kind in PEOPLE.columns.items()}
+    ),
     "column_facts of tricky text": lambda _: shapes_text.column_facts("words", {"word": "text"}),
-    "column_facts of numbers as text": lambda _: shapes_text.column_facts("looks", dict.fromkeys(("whole", "part", "mixed"), "text")),
-    "column_facts of dates as text": lambda _: shapes_text.column_facts("written_dates", {"day": "text"}),
-    "column_facts of an empty table": lambda _: shapes_text.column_facts("empty", {"name": "text", "age": "integer"}),
+    "column_facts of numbers as text": lambda _: shapes_text.column_facts(
+        "looks", dict.fromkeys(("whole", "part", "mixed"), "text")
+    ),
+    "column_facts of dates as text": lambda _: shapes_text.column_facts(
+        "written_dates", {"day": "text"}
+    ),
+    "column_facts of an empty table": lambda _: shapes_text.column_facts(
+        "empty", {"name": "text", "age": "integer"}
+    ),
     "typed": lambda _: shapes_text.typed(
         "looks", {"whole": "BIGINT", "part": "DECIMAL(38, 20)", "mixed": "TEXT", "none": "DATE"}
     ).order_by(*shapes.order_by(["whole"], {})),
     "ordered, what is shown last where nothing is": known_first,
     "ordered, of one class": lambda engine: known_first(engine, b0=1 + (1 << 59), s1=None, v="flu"),
     "ordered, of one text": lambda engine: known_first(engine, s0="it's"),
-    "literal": lambda _: exp.select(*(exp.alias_(shapes.literal(v), f"c{i}") for i, v in enumerate(TRICKY))),
+    "literal": lambda _: exp.select(
+        *(exp.alias_(shapes.literal(v), f"c{i}") for i, v in enumerate(TRICKY))
+    ),
 }
 
 UNSORTED: dict[str, Ask] = {
     "distinct_rows": lambda _: shapes.distinct_rows("people", EVERY),
     "recoded": lambda engine: shapes_coded.recoded(
-        "many", ["word", "age", "dose", "condition"], labels={"word": "labels of words"}, missing={"word": (None, 0)},
-        constants={"dose": "it's *"}, collations=engine.collations("many"),
+        "many",
+        ["word", "age", "dose", "condition"],
+        labels={"word": "labels of words"},
+        missing={"word": (None, 0)},
+        constants={"dose": "it's *"},
+        collations=engine.collations("many"),
     ),
     "recoded, groups left out": lambda engine: shapes_coded.recoded(
-        "many", ["word", "age", "condition"], labels={"word": "labels of words", "age": "labels of ages"},
-        missing={"word": ("gone", 3), "age": (None, 0)}, as_is=["age"], left_out="left out", collations=engine.collations("many"),
+        "many",
+        ["word", "age", "condition"],
+        labels={"word": "labels of words", "age": "labels of ages"},
+        missing={"word": ("gone", 3), "age": (None, 0)},
+        as_is=["age"],
+        left_out="left out",
+        collations=engine.collations("many"),
     ),
-    "regrouped": regrouped("whole cells", divided=False, columns=["age", "condition", "word", "first"]),
+    "regrouped": regrouped(
+        "whole cells", divided=False, columns=["age", "condition", "word", "first"]
+    ),
     "regrouped, combinations divided": regrouped("cells", divided=True, columns=["word", "age"]),
     "stored_rows with labels, bits, texts and a reading": told_apart,
     "stored_rows over distinct values": lambda _: shapes_stored.stored_rows(
-        "people", {"b0": shapes_stored.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])}, over={name: shapes.column(name, "t") for name in EVERY}
+        "people",
+        {"b0": shapes_stored.bits([shapes.column(name, "t").is_(exp.null()) for name in EVERY])},
+        over={name: shapes.column(name, "t") for name in EVERY},
     ),
     "tallied": lambda engine: shapes.tallied(told_apart(engine), ["b0", "s0", "s1", "s2", "v"]),
-    "tallied columns of a table": lambda _: shapes.tallied(shapes.columns_of("people", EVERY), EVERY, 100),
-    "a view in SQL, in small letters": lambda _: parse_one("SELECT Name, COUNT(*) AS n FROM People GROUP BY Name"),
+    "tallied columns of a table": lambda _: shapes.tallied(
+        shapes.columns_of("people", EVERY), EVERY, 100
+    ),
+    "a view in SQL, in small letters": lambda _: parse_one(
+        "SELECT Name, COUNT(*) AS n FROM People GROUP BY Name"
+    ),
 }
 
 
@@ -248,7 +338,9 @@ def answer(engine: Engine, ask: Ask) -> Rows:
 
 
 @pytest.mark.parametrize("case", SORTED)
-def test_every_engine_gives_the_same_rows_in_the_same_order(loaded: Engine, judge: Engine, case: str) -> None:
+def test_every_engine_gives_the_same_rows_in_the_same_order(
+    loaded: Engine, judge: Engine, case: str
+) -> None:
     expected = answer(judge, SORTED[case])
     assert answer(loaded, SORTED[case]) == expected
     assert expected or "empty" in case
@@ -259,13 +351,18 @@ def test_every_engine_gives_the_same_rows(loaded: Engine, judge: Engine, case: s
     assert Counter(answer(loaded, UNSORTED[case])) == Counter(answer(judge, UNSORTED[case]))
 
 
-@pytest.mark.parametrize("word", [word for word in TRICKY if not word.isascii() or not word.isalnum()])
+@pytest.mark.parametrize(
+    "word", [word for word in TRICKY if not word.isascii() or not word.isalnum()]
+)
 def test_every_text_finds_itself(loaded: Engine, word: str) -> None:
     assert answer(loaded, found("words", ["word"], {"word": word})) == [(word,)]
 
 
 def test_text_is_sorted_by_code_point(loaded: Engine) -> None:
-    assert [row[0] for row in answer(loaded, listed("words", "word"))] == [*values(WORDS, "word"), None]
+    assert [row[0] for row in answer(loaded, listed("words", "word"))] == [
+        *values(WORDS, "word"),
+        None,
+    ]
 
 
 def test_codes_are_positions_in_the_dictionary(loaded: Engine) -> None:
@@ -281,7 +378,9 @@ def test_codes_are_positions_in_the_dictionary(loaded: Engine) -> None:
         if tuple(who) in people:
             expected[place["word"][word], place["condition"][condition], people[tuple(who)]] += 1
     arrays = loaded.numbers(coded("many", [["word"], ["condition"]], *person)(loaded))
-    assert list(zip(*(a.tolist() for a in arrays), strict=True)) == [(*key, n) for key, n in sorted(expected.items())]
+    assert list(zip(*(a.tolist() for a in arrays), strict=True)) == [
+        (*key, n) for key, n in sorted(expected.items())
+    ]
 
 
 @pytest.mark.parametrize("case", NUMBERS)
@@ -289,7 +388,9 @@ def test_numbers_are_the_rows_as_arrays(loaded: Engine, case: str) -> None:
     query = SORTED[case](loaded)
     arrays = loaded.numbers(query)
     assert [str(array.dtype) for array in arrays] == ["int64"] * len(query.selects)
-    assert list(zip(*(array.tolist() for array in arrays), strict=True)) == answer(loaded, SORTED[case])
+    assert list(zip(*(array.tolist() for array in arrays), strict=True)) == answer(
+        loaded, SORTED[case]
+    )
 
 
 def test_numbers_refuse_what_is_missing(loaded: Engine) -> None:
@@ -305,7 +406,12 @@ def test_columns_have_the_same_types(loaded: Engine, judge: Engine) -> None:
 
 def test_every_public_shape_has_a_case(judge: Engine) -> None:
     modules = (shapes, shapes_coded, shapes_stored, shapes_text)
-    public = {name for module in modules for name, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__}
+    public = {
+        name
+        for module in modules
+        for name, one in inspect.getmembers(module, inspect.isfunction)
+        if one.__module__ == module.__name__
+    }
     called: set[str] = set()
 
     def note(frame: Any, event: str, _: Any) -> None:
@@ -319,13 +425,19 @@ def test_every_public_shape_has_a_case(judge: Engine) -> None:
             judge.sql(ask(judge))
         # A table that is read through other SQL and one that is made from values.
         judge.attach(Table("times", columns={"x": None}, rows=((0.5,),)))
-        judge.sql(shapes_stored.read_through(shapes.row_count("t"), {"t": shapes_stored.reading("t", {"x": "{c}"}, "duckdb")}))
+        judge.sql(
+            shapes_stored.read_through(
+                shapes.row_count("t"), {"t": shapes_stored.reading("t", {"x": "{c}"}, "duckdb")}
+            )
+        )
     finally:
         sys.setprofile(before)
     assert public - called == set(), "add a case for each of these to SORTED or UNSORTED"
 
 
 def test_dates_are_told_from_what_only_looks_like_them(loaded: Engine) -> None:
-    rows, values, different, shortest, longest, digits, numbers, dates = answer(loaded, SORTED["column_facts of dates as text"])[0]
+    rows, values, different, shortest, longest, digits, numbers, dates = answer(
+        loaded, SORTED["column_facts of dates as text"]
+    )[0]
     assert (rows, values, different, shortest, longest) == (12, 11, 11, 8, 25)
     assert (digits, numbers, dates) == (1, 1, 6)

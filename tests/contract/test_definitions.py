@@ -59,7 +59,12 @@ SAMPLES = [
     Sample("l-diversity", {"kind": "entropy", "l": 2}, column=True),
     Sample("l-diversity", {"kind": "recursive", "l": 2, "c": 2}),
     Sample("l-diversity", {"kind": "recursive", "l": 3, "c": "1.5"}, column=True),
-    Sample("l-diversity", {"kind": "recursive", "l": 2, "c": "1.5", "dont-care": [7_000_001]}, names=False, column=True),
+    Sample(
+        "l-diversity",
+        {"kind": "recursive", "l": 2, "c": "1.5", "dont-care": [7_000_001]},
+        names=False,
+        column=True,
+    ),
     Sample("risk", {"at-most": "1/3"}),
     Sample("t-closeness", {"t": "0.3"}, column=True),
     Sample("t-closeness", {"t": "0.2", "distance": "ordered"}, names=False, column=True),
@@ -72,7 +77,11 @@ SAMPLES = [
     Sample("risk", {"at-most": "1/4", "attacker": "marketer"}),
     Sample("rho1-rho2", {"rho1": "0.4", "rho2": "0.6"}, column=True),
     Sample("semantic", {"measure": {"positive": "0.7"}, "against": {"negations": 1}}, column=True),
-    Sample("semantic", {"measure": {"uninformative": "0.3"}, "against": {"known-people": 1}}, column=True),
+    Sample(
+        "semantic",
+        {"measure": {"uninformative": "0.3"}, "against": {"known-people": 1}},
+        column=True,
+    ),
     Sample("c-k-safety", {"c": "0.7", "k": 1}, column=True),
     Sample("c-k-safety", {"c": "0.95", "k": 2}, column=True),
     Sample("skyline", {"l": 1, "k": 1, "m": 0, "c": "0.8"}, column=True),
@@ -101,7 +110,10 @@ class Data:
 
     def levels(self) -> list[dict[str, int]]:
         """Every release: each quasi-identifier at 0, 1 or 2."""
-        return [dict(zip(self.quasi, chosen, strict=True)) for chosen in itertools.product(range(3), repeat=len(self.quasi))]
+        return [
+            dict(zip(self.quasi, chosen, strict=True))
+            for chosen in itertools.product(range(3), repeat=len(self.quasi))
+        ]
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,9 @@ class Prepared:
         key = (str(sample), *levels.values(), missing, id(about), named)
         if key not in self.asked:
             column = self.data.sensitive[0] if sample.column else None
-            self.asked[key] = sample.definition(missing).check(question(about, levels, named=named), sensitive=column)
+            self.asked[key] = sample.definition(missing).check(
+                question(about, levels, named=named), sensitive=column
+            )
         return self.asked[key]
 
     def released(self, levels: dict[str, int]) -> list[Row]:
@@ -157,10 +171,14 @@ class Pool:
     def counted(self, data: Data) -> Counted:
         return self.stack.enter_context(
             self.desk.counted(
-                data.rows, quasi=data.quasi, sensitive=data.sensitive, person=data.person,
-                hierarchies=data.hierarchies, types=data.types,
+                data.rows,
+                quasi=data.quasi,
+                sensitive=data.sensitive,
+                person=data.person,
+                hierarchies=data.hierarchies,
+                types=data.types,
             )
-        )  # fmt: skip
+        )
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +189,10 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 def random_data(rng: random.Random, *, names: bool, holes: float, persons: bool) -> Data:
     """Words that occur nowhere else, so that they can be found in what is printed."""
-    quasi = {f"q{i}": [f"Quasi{i}x{n}" for n in range(rng.randint(2, 4))] for i in range(rng.randint(1, 2))}
+    quasi = {
+        f"q{i}": [f"Quasi{i}x{n}" for n in range(rng.randint(2, 4))]
+        for i in range(rng.randint(1, 2))
+    }
     sensitive = {
         f"s{i}": [f"Secret{i}x{n}" if names else 7_000_001 + n for n in range(rng.randint(2, 4))]
         for i in range(rng.choice([1, 1, 2]))
@@ -184,9 +205,14 @@ def random_data(rng: random.Random, *, names: bool, holes: float, persons: bool)
             row[name] = None if rng.random() < holes else rng.choice(values)
         rows.append(row)
     hierarchies = {
-        name: {"rows": {value: [f"Part{name}{rng.choice('uv')}", "*"] for value in values}} for name, values in quasi.items()
+        name: {"rows": {value: [f"Part{name}{rng.choice('uv')}", "*"] for value in values}}
+        for name, values in quasi.items()
     }
-    types = {"p": "text", **dict.fromkeys(quasi, "text"), **dict.fromkeys(sensitive, "text" if names else "integer")}
+    types = {
+        "p": "text",
+        **dict.fromkeys(quasi, "text"),
+        **dict.fromkeys(sensitive, "text" if names else "integer"),
+    }
     return Data(tuple(rows), tuple(quasi), tuple(sensitive), hierarchies, types)
 
 
@@ -195,7 +221,9 @@ def rename(rng: random.Random, data: Data, *, sensitive: bool) -> Data:
     columns = [*data.quasi, *(data.sensitive if sensitive else ()), *data.person]
     words: dict[str, dict[Any, Any]] = {}
     for name in columns:
-        known = {row[name] for row in data.rows} | set(data.hierarchies.get(name, {"rows": {}})["rows"])
+        known = {row[name] for row in data.rows} | set(
+            data.hierarchies.get(name, {"rows": {}})["rows"]
+        )
         old = sorted(known - {None})
         new = [f"renamed {number:02}" for number in range(len(old))]
         rng.shuffle(new)
@@ -205,9 +233,17 @@ def rename(rng: random.Random, data: Data, *, sensitive: bool) -> Data:
         for steps in tree["rows"].values():
             for step in steps:
                 labels.setdefault(step, f"{rng.random()}")
-    rows = tuple({name: words[name][value] if name in words else value for name, value in row.items()} for row in data.rows)
+    rows = tuple(
+        {name: words[name][value] if name in words else value for name, value in row.items()}
+        for row in data.rows
+    )
     hierarchies = {
-        name: {"rows": {words[name][value]: [labels[step] for step in steps] for value, steps in tree["rows"].items()}}
+        name: {
+            "rows": {
+                words[name][value]: [labels[step] for step in steps]
+                for value, steps in tree["rows"].items()
+            }
+        }
         for name, tree in data.hierarchies.items()
     }
     return replace(data, rows=rows, hierarchies=hierarchies)
@@ -222,7 +258,9 @@ def without_seconds(verdict: Verdict, audience: Any = "owner") -> dict[str, Any]
 
 def test_every_definition_has_a_sample() -> None:
     missing = set(MICRODATA) - {sample.kind for sample in SAMPLES}
-    assert not missing, f'add a line to SAMPLES, for example Sample("{min(missing, default="")}", {{...}})'
+    assert not missing, (
+        f'add a line to SAMPLES, for example Sample("{min(missing, default="")}", {{...}})'
+    )
 
 
 @pytest.mark.parametrize("kind", MICRODATA)
@@ -244,7 +282,11 @@ def test_evidence_and_words_fit_the_status(pool: Pool, sample: Sample) -> None:
             seen.add(verdict.status)
             document = verdict.to_json()
             present = [key for key in ("certificate", "witness", "reason") if key in document]
-            assert present == [{"holds": "certificate", "breached": "witness", "undecided": "reason"}[verdict.status]]
+            assert present == [
+                {"holds": "certificate", "breached": "witness", "undecided": "reason"}[
+                    verdict.status
+                ]
+            ]
             assert document["check"] == sample.kind
             assert document["measured"]
             assert document["required"]
@@ -253,10 +295,14 @@ def test_evidence_and_words_fit_the_status(pool: Pool, sample: Sample) -> None:
                 assert document[part], part
             assert {one["checked"] for one in document["assumptions"]} <= {"yes", "no", "cannot"}
             assert "no-other-release" in {one["id"] for one in document["assumptions"]}
-            told = " ".join([verdict.label, document["because"], document["protects"], document["against"]])
+            told = " ".join(
+                [verdict.label, document["because"], document["protects"], document["against"]]
+            )
             assert not re.search(r"\b(anonymous|safe|compliant)\b", told, re.IGNORECASE), told
             json.dumps(document, allow_nan=False)
-    assert seen >= {"holds", "breached"}, "choose parameters that are sometimes met and sometimes not"
+    assert seen >= {"holds", "breached"}, (
+        "choose parameters that are sometimes met and sometimes not"
+    )
 
 
 @every_sample
@@ -264,7 +310,10 @@ def test_evidence_and_words_fit_the_status(pool: Pool, sample: Sample) -> None:
 def test_the_verdict_survives_renaming_values(pool: Pool, sample: Sample, missing: str) -> None:
     for table in pool.tables(sample):
         for levels in table.data.levels():
-            one, other = table.ask(sample, levels, missing), table.ask(sample, levels, missing, table.renamed)
+            one, other = (
+                table.ask(sample, levels, missing),
+                table.ask(sample, levels, missing, table.renamed),
+            )
             assert unnamed(one) == unnamed(other)
 
 
@@ -274,14 +323,31 @@ def unnamed(verdict: Verdict) -> dict[str, Any]:
     evidence = verdict.witness or verdict.certificate
     counted = ("groups", "people", "smallest", "groups_below", "people_below")
     return {
-        **{key: document[key] for key in ("check", "status", "certainty", "scope", "measured", "required", "assumptions")},
-        "facts": {key: str(value) for key, value in (evidence.facts if evidence else {}).items() if key in counted},
+        **{
+            key: document[key]
+            for key in (
+                "check",
+                "status",
+                "certainty",
+                "scope",
+                "measured",
+                "required",
+                "assumptions",
+            )
+        },
+        "facts": {
+            key: str(value)
+            for key, value in (evidence.facts if evidence else {}).items()
+            if key in counted
+        },
     }
 
 
 @every_sample
 @rows_or_persons
-def test_the_verdict_does_not_depend_on_the_order_of_rows(pool: Pool, sample: Sample, persons: bool) -> None:
+def test_the_verdict_does_not_depend_on_the_order_of_rows(
+    pool: Pool, sample: Sample, persons: bool
+) -> None:
     for table in pool.tables(sample, persons=persons)[: 3 * THOROUGH]:
         for levels in table.data.levels():
             one = table.ask(sample, levels, named=True)
@@ -292,7 +358,9 @@ def test_the_verdict_does_not_depend_on_the_order_of_rows(pool: Pool, sample: Sa
 @every_sample
 @every_way
 @rows_or_persons
-def test_the_witness_can_be_recounted_by_hand(pool: Pool, sample: Sample, missing: str, persons: bool) -> None:
+def test_the_witness_can_be_recounted_by_hand(
+    pool: Pool, sample: Sample, missing: str, persons: bool
+) -> None:
     for table in pool.tables(sample, persons=persons):
         for levels in table.data.levels():
             verdict = table.ask(sample, levels, missing)
@@ -305,13 +373,17 @@ def test_the_witness_can_be_recounted_by_hand(pool: Pool, sample: Sample, missin
             members = found[tuple(values.values())]
             assert facts["size"] == oracle.people(members, table.data.person)
             if "counts" in personal and "sensitive" in facts and verdict.certainty == "exact":
-                assert personal["counts"] == oracle.value_counts(members, facts["sensitive"], table.data.person)
+                assert personal["counts"] == oracle.value_counts(
+                    members, facts["sensitive"], table.data.person
+                )
 
 
 @every_sample
 @every_way
 @rows_or_persons
-def test_no_group_fails_exactly_where_the_check_holds(pool: Pool, sample: Sample, missing: str, persons: bool) -> None:
+def test_no_group_fails_exactly_where_the_check_holds(
+    pool: Pool, sample: Sample, missing: str, persons: bool
+) -> None:
     for table in pool.tables(sample, persons=persons):
         column = table.data.sensitive[0] if sample.column else None
         for levels in table.data.levels():
@@ -329,7 +401,9 @@ def test_the_evidence_replays(pool: Pool, sample: Sample, missing: str, persons:
     for table in pool.tables(sample, persons=persons):
         for levels in table.data.levels():
             verdict = table.ask(sample, levels, missing)
-            assert replay(verdict, table.released(levels), table.data.quasi, person=table.data.person), verdict
+            assert replay(
+                verdict, table.released(levels), table.data.quasi, person=table.data.person
+            ), verdict
 
 
 @every_sample
@@ -341,12 +415,16 @@ def test_a_tampered_witness_does_not_replay(pool: Pool, sample: Sample) -> None:
                 continue
             facts = {**verdict.witness.facts, "size": verdict.witness.facts["size"] + 1}
             tampered = replace(verdict, evidence=replace(verdict.witness, facts=facts))
-            assert not replay(tampered, table.released(levels), table.data.quasi, person=table.data.person)
+            assert not replay(
+                tampered, table.released(levels), table.data.quasi, person=table.data.person
+            )
 
 
 @every_sample
 @rows_or_persons
-def test_what_is_shared_names_nobody_and_no_value(pool: Pool, sample: Sample, persons: bool) -> None:
+def test_what_is_shared_names_nobody_and_no_value(
+    pool: Pool, sample: Sample, persons: bool
+) -> None:
     for table in pool.tables(sample, persons=persons):
         for levels in table.data.levels():
             document = table.ask(sample, levels, named=True).to_json("shared")
@@ -376,13 +454,17 @@ every_setting = pytest.mark.parametrize("way", WAYS, ids=[way.replace(" ", "-") 
 
 @every_sample
 @every_setting
-def test_a_monotone_definition_still_holds_when_the_release_is_coarser(pool: Pool, sample: Sample, way: str) -> None:
+def test_a_monotone_definition_still_holds_when_the_release_is_coarser(
+    pool: Pool, sample: Sample, way: str
+) -> None:
     definition = sample.definition(WAYS[way][1])
     claimed = 0
     for table, fine, coarse, below, above in coarser(pool, sample, way):
         if definition.is_monotone_for(question(table.counted, fine)):
             claimed += 1
-            assert below.status != "holds" or above.status == "holds", describe(table, fine, coarse, below, above)
+            assert below.status != "holds" or above.status == "holds", describe(
+                table, fine, coarse, below, above
+            )
     if not claimed:
         pytest.skip(f"{sample.kind} does not claim to be monotone where {way}")
 
@@ -400,7 +482,9 @@ def test_a_monotone_definition_loses_no_more_people_when_the_release_is_coarser(
         assert lost[1] <= lost[0], describe(table, fine, coarse, below, above)
 
 
-def coarser(pool: Pool, sample: Sample, way: str) -> Iterator[tuple[Prepared, Any, Any, Verdict, Verdict]]:
+def coarser(
+    pool: Pool, sample: Sample, way: str
+) -> Iterator[tuple[Prepared, Any, Any, Verdict, Verdict]]:
     """Every pair of releases of which one is a generalization of the other, with their verdicts."""
     persons, missing = WAYS[way]
     for table in pool.tables(sample, persons=persons):
@@ -412,4 +496,6 @@ def coarser(pool: Pool, sample: Sample, way: str) -> Iterator[tuple[Prepared, An
 
 def describe(table: Prepared, fine: Any, coarse: Any, *verdicts: Verdict) -> str:
     rows = "\n".join(str(row) for row in table.data.rows)
-    return f"{fine} -> {coarse}\n{rows}\n{table.data.hierarchies}\n" + "\n".join(str(one) for one in verdicts)
+    return f"{fine} -> {coarse}\n{rows}\n{table.data.hierarchies}\n" + "\n".join(
+        str(one) for one in verdicts
+    )

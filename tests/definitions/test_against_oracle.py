@@ -124,7 +124,18 @@ def random_tree(rng: random.Random, values: Sequence[Any]) -> dict[Any, list[str
 
 
 def words(rng: random.Random) -> Column:
-    values = tuple(rng.choice([("a", "b"), ("a", "b", "c", "d"), ("A", "a", "b c", "Ä"), ("*",), ("*", "x"), ("7", "07")]))
+    values = tuple(
+        rng.choice(
+            [
+                ("a", "b"),
+                ("a", "b", "c", "d"),
+                ("A", "a", "b c", "Ä"),
+                ("*",),
+                ("*", "x"),
+                ("7", "07"),
+            ]
+        )
+    )
     tree = random_tree(rng, (*values, "unused"))
     return Column("text", values, rng.choice([None, "*", {"rows": tree}, {"rows": tree}]))
 
@@ -133,7 +144,9 @@ def whole_numbers(rng: random.Random) -> Column:
     low = rng.choice([-7, 0, 28])
     values = tuple(range(low, low + rng.choice([2, 5, 14])))
     widths = rng.choice([[1], [2], [5], [5, 10], [2, 4, 12], [3, 6], ["5/2", 5], [10, 20, 40]])
-    return Column("integer", values, rng.choice([None, "*", {"ranges": widths}, {"ranges": widths}]))
+    return Column(
+        "integer", values, rng.choice([None, "*", {"ranges": widths}, {"ranges": widths}])
+    )
 
 
 def decimals(rng: random.Random) -> Column:
@@ -154,12 +167,24 @@ def codes(rng: random.Random) -> Column:
 
 
 def days(rng: random.Random) -> Column:
-    texts = ("1989-12-31", "1990-01-01", "1990-01-31", "1990-03-31", "1990-04-01", "1999-07-04", "2000-02-29")
-    units = rng.choice([["month"], ["month", "year"], ["quarter", "decade"], ["day", "year"], ["decade"]])
+    texts = (
+        "1989-12-31",
+        "1990-01-01",
+        "1990-01-31",
+        "1990-03-31",
+        "1990-04-01",
+        "1999-07-04",
+        "2000-02-29",
+    )
+    units = rng.choice(
+        [["month"], ["month", "year"], ["quarter", "decade"], ["day", "year"], ["decade"]]
+    )
     chosen = tuple(rng.sample(texts, rng.randint(2, 5)))
     if rng.random() < 0.5:
         return Column("text", chosen, {"dates": units})
-    return Column("date", tuple(datetime.date.fromisoformat(text) for text in chosen), {"dates": units})
+    return Column(
+        "date", tuple(datetime.date.fromisoformat(text) for text in chosen), {"dates": units}
+    )
 
 
 def secrets(rng: random.Random) -> Column:
@@ -169,7 +194,14 @@ def secrets(rng: random.Random) -> Column:
     return Column("text", ("flu", "cancer", "cold", "Flu", "hiv")[:number], None)
 
 
-KINDS: tuple[Callable[[random.Random], Column], ...] = (words, words, whole_numbers, decimals, codes, days)
+KINDS: tuple[Callable[[random.Random], Column], ...] = (
+    words,
+    words,
+    whole_numbers,
+    decimals,
+    codes,
+    days,
+)
 
 
 def random_table(rng: random.Random) -> Case:
@@ -204,14 +236,28 @@ def random_table(rng: random.Random) -> Case:
 
 
 # Counts whose entropy diversity is a round number, so that a threshold can be met exactly.
-ROUND = ((1, 1), (2, 2), (1, 1, 1), (2, 2, 2), (3, 3, 3), (1, 1, 1, 1), (4, 1, 1, 1, 1), (8, 2, 2, 2, 2), (1,) * 7)
+ROUND = (
+    (1, 1),
+    (2, 2),
+    (1, 1, 1),
+    (2, 2, 2),
+    (3, 3, 3),
+    (1, 1, 1, 1),
+    (4, 1, 1, 1, 1),
+    (8, 2, 2, 2, 2),
+    (1,) * 7,
+)
 
 
 def planted_table(rng: random.Random) -> Case:
     """A table whose groups have counts that meet a threshold exactly."""
     rows: list[Row] = []
     for group in range(rng.randint(1, 3)):
-        counts = rng.choice(ROUND) if rng.random() < 0.7 else [rng.randint(1, 6) for _ in range(rng.randint(1, 4))]
+        counts = (
+            rng.choice(ROUND)
+            if rng.random() < 0.7
+            else [rng.randint(1, 6) for _ in range(rng.randint(1, 4))]
+        )
         for value, number in enumerate(counts):
             rows += [{"q0": f"g{group}", "s0": f"v{value}"} for _ in range(number)]
         rows += [{"q0": f"g{group}", "s0": None}] * rng.choice([0, 0, 0, 2])
@@ -230,15 +276,27 @@ def crowded_table(rng: random.Random) -> Case:
             moved = rng.random() < 0.2
             other = again and rng.random() < 0.5
             rows.append(
-                {"p0": f"P{who}", "q0": rng.choice("abc") if moved else home, "s0": rng.choice(values) if other else value}
+                {
+                    "p0": f"P{who}",
+                    "q0": rng.choice("abc") if moved else home,
+                    "s0": rng.choice(values) if other else value,
+                }
             )
     rng.shuffle(rows)
-    return Case(tuple(rows), ("q0",), ("s0",), ("p0",), dict.fromkeys(("p0", "q0", "s0"), "text"), {"q0": "*"})
+    return Case(
+        tuple(rows),
+        ("q0",),
+        ("s0",),
+        ("p0",),
+        dict.fromkeys(("p0", "q0", "s0"), "text"),
+        {"q0": "*"},
+    )
 
 
 def random_levels(rng: random.Random, case: Case) -> dict[str, int]:
     heights = {
-        name: oracle.height(case.hierarchies[name], [row[name] for row in case.rows]) for name in case.quasi
+        name: oracle.height(case.hierarchies[name], [row[name] for row in case.rows])
+        for name in case.quasi
     }
     return {name: rng.randint(0, top) for name, top in heights.items()}
 
@@ -249,10 +307,22 @@ def checks_of(rng: random.Random, case: Case) -> Iterator[Case]:
         here = replace(case, missing=missing)
         yield replace(here, parameters={"k": rng.randint(2, 6)})
         for asked in {rng.choice(case.sensitive), None}:
-            yield replace(here, kind="l-diversity", asked=asked, parameters={"kind": "distinct", "l": rng.randint(2, 4)})
+            yield replace(
+                here,
+                kind="l-diversity",
+                asked=asked,
+                parameters={"kind": "distinct", "l": rng.randint(2, 4)},
+            )
             counts = some_counts(rng, here, asked)
-            yield replace(here, kind="l-diversity", asked=asked, parameters={"kind": "entropy", "l": entropy_near(rng, counts)})
-            recursive = replace(here, kind="l-diversity", asked=asked, parameters=recursive_near(rng, counts))
+            yield replace(
+                here,
+                kind="l-diversity",
+                asked=asked,
+                parameters={"kind": "entropy", "l": entropy_near(rng, counts)},
+            )
+            recursive = replace(
+                here, kind="l-diversity", asked=asked, parameters=recursive_near(rng, counts)
+            )
             yield recursive
             extended = exceptions(rng, recursive)
             if extended is not None:
@@ -271,7 +341,10 @@ def exceptions(rng: random.Random, case: Case) -> Case | None:
     if rng.random() < 0.7:
         more["dont_care"] = tuple(rng.sample(values, rng.randint(1, len(values))))
     if not more or rng.random() < 0.4:
-        more |= {"negative": tuple(rng.sample(values, 1)), "c2": Fraction(rng.choice([1, 5, 20, 25, 50, 100, "100/3"]))}
+        more |= {
+            "negative": tuple(rng.sample(values, 1)),
+            "c2": Fraction(rng.choice([1, 5, 20, 25, 50, 100, "100/3"])),
+        }
     return replace(case, parameters={**case.parameters, **more})
 
 
@@ -289,7 +362,11 @@ def entropy_near(rng: random.Random, counts: list[int]) -> Fraction:
     value = Fraction(oracle.entropy_value(counts).quantize(Decimal("1e-25")))
     choices = [Fraction(rng.randint(11, 50), 10), Fraction(rng.randint(2, 5))]
     if value > 1:
-        choices += [value, value, value + Fraction(rng.choice([-1, 1]), 10 ** rng.choice([4, 9, 14, 20]))]
+        choices += [
+            value,
+            value,
+            value + Fraction(rng.choice([-1, 1]), 10 ** rng.choice([4, 9, 14, 20])),
+        ]
     return rng.choice(choices)
 
 
@@ -300,11 +377,24 @@ def recursive_near(rng: random.Random, counts: list[int]) -> dict[str, Any]:
     choices = [Fraction(rng.randint(1, 12), rng.choice([1, 2, 3, 10]))]
     if tail:
         exact = Fraction(counts[0], tail)
-        choices += [exact, exact, exact + Fraction(1, 10 ** rng.choice([3, 12, 30])), max(exact - Fraction(1, 10**12), Fraction(1, 7))]
+        choices += [
+            exact,
+            exact,
+            exact + Fraction(1, 10 ** rng.choice([3, 12, 30])),
+            max(exact - Fraction(1, 10**12), Fraction(1, 7)),
+        ]
     return {"kind": "recursive", "l": values, "c": rng.choice(choices)}
 
 
-KINDS_OF_TABLE = (random_table, random_table, random_table, planted_table, random_table, random_table, crowded_table)
+KINDS_OF_TABLE = (
+    random_table,
+    random_table,
+    random_table,
+    planted_table,
+    random_table,
+    random_table,
+    crowded_table,
+)
 
 
 # -- comparison ---------------------------------------------------------------------------------
@@ -347,7 +437,11 @@ def star_by_chance(case: Case) -> bool:
 
 def value_missing(case: Case) -> bool:
     """Is something missing that groups rows? `missing: error` looks at the table itself, not at its levels."""
-    others = case.sensitive if case.kind != "k-anonymity" and case.asked is None and len(case.sensitive) > 1 else ()
+    others = (
+        case.sensitive
+        if case.kind != "k-anonymity" and case.asked is None and len(case.sensitive) > 1
+        else ()
+    )
     return any(row[name] is None for row in case.rows for name in (*case.quasi, *others))
 
 
@@ -366,10 +460,16 @@ def compare(case: Case, ask: Callable[[Case], Verdict]) -> list[Disagreement]:
         return found
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        differ("crash", f"{type(error).__name__}: {error} in {Path(place.filename).name}:{place.lineno}")
+        differ(
+            "crash",
+            f"{type(error).__name__}: {error} in {Path(place.filename).name}:{place.lineno}",
+        )
         return found
     if case.missing == "error" and value_missing(case):
-        differ("refusal", f"missing: error, and a value is missing, but the verdict is {verdict.status}")
+        differ(
+            "refusal",
+            f"missing: error, and a value is missing, but the verdict is {verdict.status}",
+        )
         return found
     case = replace(case, missing="own-group") if case.missing == "error" else case
     compare_verdict(case, verdict, judged(case), differ)
@@ -390,7 +490,9 @@ def compare_verdict(
     if "negative" in case.parameters:
         share = oracle.least(part.percent for part in parts)
         if (verdict.measured["c2"] > share) if several else (verdict.measured["c2"] != share):
-            differ("measured", f"measured c2={verdict.measured['c2']}, the definition gives {share}")
+            differ(
+                "measured", f"measured c2={verdict.measured['c2']}, the definition gives {share}"
+            )
     compare_numbers(case, verdict, parts, several, differ)
     if verdict.witness is not None:
         for about, said in witness_faults(case, verdict, parts):
@@ -403,13 +505,18 @@ def compare_verdict(
             differ("replay", f"replay fails with {type(error).__name__}: {error}")
         else:
             if not stands:
-                differ("replay", f"the evidence of a verdict that is {verdict.status} does not replay: {verdict.evidence}")
+                differ(
+                    "replay",
+                    f"the evidence of a verdict that is {verdict.status} does not replay: {verdict.evidence}",
+                )
 
 
 def rounded_down(value: Decimal) -> Decimal:
     """To four digits; the 60 digits of the oracle are cut to 50 first, so that 2.999... of an exact 3 is 3."""
     context = Context(prec=80)
-    return context.quantize(value, Decimal("1e-50")).quantize(STEP, rounding=ROUND_FLOOR, context=context)
+    return context.quantize(value, Decimal("1e-50")).quantize(
+        STEP, rounding=ROUND_FLOOR, context=context
+    )
 
 
 def compare_measured(
@@ -429,7 +536,11 @@ def compare_measured(
 
 
 def compare_numbers(
-    case: Case, verdict: Verdict, parts: list[oracle.Part], several: bool, differ: Callable[[str, str], None]
+    case: Case,
+    verdict: Verdict,
+    parts: list[oracle.Part],
+    several: bool,
+    differ: Callable[[str, str], None],
 ) -> None:
     """The other numbers of the evidence: how many people, how many of them in groups that fail."""
     evidence = verdict.witness or verdict.certificate
@@ -447,10 +558,16 @@ def compare_numbers(
         differ("numbers", f"groups_below {facts['groups_below']}, {len(failing)} fail")
     exposed = people_in(case, failing)
     if facts["people_below"] != exposed:
-        differ("numbers", f"people_below {facts['people_below']} of {everybody}, {exposed} are in groups that fail")
+        differ(
+            "numbers",
+            f"people_below {facts['people_below']} of {everybody}, {exposed} are in groups that fail",
+        )
     sure = people_in(case, [part for part in parts if len(part.counts) == 1])
     if facts.get("people_certain", sure) != sure:
-        differ("numbers", f"people_certain {facts['people_certain']} of {everybody}, {sure} are in groups with one value")
+        differ(
+            "numbers",
+            f"people_certain {facts['people_certain']} of {everybody}, {sure} are in groups with one value",
+        )
 
 
 def people_in(case: Case, parts: list[oracle.Part]) -> int:
@@ -469,14 +586,21 @@ def people_in(case: Case, parts: list[oracle.Part]) -> int:
     )
 
 
-def witness_faults(case: Case, verdict: Verdict, parts: list[oracle.Part]) -> Iterator[tuple[str, str]]:
+def witness_faults(
+    case: Case, verdict: Verdict, parts: list[oracle.Part]
+) -> Iterator[tuple[str, str]]:
     """A witness shows a group that is there, with its people and counts, and it violates the definition."""
     assert verdict.witness is not None
     facts, personal = verdict.witness.facts, verdict.witness.personal
     column = facts.get("sensitive")
     shown = personal["values"]
     part = next(
-        (one for one in parts if one.column == column and dict(zip(one.columns, one.values, strict=True)) == shown), None
+        (
+            one
+            for one in parts
+            if one.column == column and dict(zip(one.columns, one.values, strict=True)) == shown
+        ),
+        None,
     )
     if part is None:
         yield "witness", f"no group has the values {shown}"
@@ -486,18 +610,33 @@ def witness_faults(case: Case, verdict: Verdict, parts: list[oracle.Part]) -> It
     if column is not None:
         counts = dict(personal["counts"])
         if part.several:
-            known = sum(1 for values in oracle.known_values(part.rows, column, case.person).values() if values)
-            if sum(counts.values()) != known or any(n > part.counts.get(v, 0) for v, n in counts.items()):
-                yield "witness", f"counts {counts} are no counts of {part.counts} with {known} people"
+            known = sum(
+                1
+                for values in oracle.known_values(part.rows, column, case.person).values()
+                if values
+            )
+            if sum(counts.values()) != known or any(
+                n > part.counts.get(v, 0) for v, n in counts.items()
+            ):
+                yield (
+                    "witness",
+                    f"counts {counts} are no counts of {part.counts} with {known} people",
+                )
         elif counts != part.counts:
             yield "witness", f"counts {counts}, the group {shown} has {part.counts}"
         if list(counts.values()) != sorted(counts.values(), reverse=True):
             yield "witness", f"counts {counts} do not begin with the most frequent"
         plain = not {"dont_care", "negative"} & set(case.parameters)
         if part.several and plain and counts_meet(case, counts):
-            yield "witness", f"the counts {counts} shown for {part.counts} do not violate {case.parameters}"
+            yield (
+                "witness",
+                f"the counts {counts} shown for {part.counts} do not violate {case.parameters}",
+            )
     if part.holds and not part.several:
-        yield "witness", f"the group {shown} with {part.counts or part.size} does not violate {case.parameters}"
+        yield (
+            "witness",
+            f"the group {shown} with {part.counts or part.size} does not violate {case.parameters}",
+        )
     yield from person_faults(case, personal, part, column)
 
 
@@ -533,7 +672,12 @@ def person_faults(
     if not any(all(raw[name] == one for name, one in known.items()) for raw in theirs):
         yield "person", f"nobody in the group is {dict(identity)} with {dict(known)}"
     own = case.missing != "match-any" and "negative" not in case.parameters
-    if column is not None and value is not None and own and not any(raw[column] == value for raw in theirs):
+    if (
+        column is not None
+        and value is not None
+        and own
+        and not any(raw[column] == value for raw in theirs)
+    ):
         yield "person", f"{dict(identity)} does not have {value!r}"
     if column is None or value is None or part.several or case.person or not part.counts:
         return
@@ -543,7 +687,9 @@ def person_faults(
     have, known_people = part.counts.get(value, 0), sum(part.counts.values())
     shares = {Fraction(have, known_people)}
     if "negative" in case.parameters:
-        shares.add(Fraction(have, part.size))  # a percentage of all tuples of the block, Definition 3.10
+        shares.add(
+            Fraction(have, part.size)
+        )  # a percentage of all tuples of the block, Definition 3.10
     top = Fraction(max(part.counts.values()), known_people)
     extended = "dont_care" in case.parameters or "negative" in case.parameters
     if personal["after"] not in shares or (top not in shares and not extended):
@@ -558,10 +704,16 @@ def ask_at(desk: Desk) -> Callable[[Case], Verdict]:
 
     def ask(case: Case) -> Verdict:
         with desk.counted(
-            case.rows, quasi=case.quasi, sensitive=case.sensitive, person=case.person,
-            hierarchies=case.hierarchies, types=case.types,
+            case.rows,
+            quasi=case.quasi,
+            sensitive=case.sensitive,
+            person=case.person,
+            hierarchies=case.hierarchies,
+            types=case.types,
         ) as counted:
-            return definition_of(case).check(question(counted, case.levels), sensitive=only_one(case))
+            return definition_of(case).check(
+                question(counted, case.levels), sensitive=only_one(case)
+            )
 
     return ask
 
@@ -591,7 +743,9 @@ def run(seed: int, tables: int, kinds: Sequence[Callable[[random.Random], Case]]
             look_at(kinds[number % len(kinds)](rng), rng, desk, result)
         for about, found in result.found.items():
             result.total[about] = len(found)
-            found.sort(key=lambda one: (len(one.case.rows), len(one.case.quasi) + len(one.case.sensitive)))
+            found.sort(
+                key=lambda one: (len(one.case.rows), len(one.case.quasi) + len(one.case.sensitive))
+            )
             sorts = {signature(one): one for one in reversed(found)}
             least = sorted(sorts.values(), key=lambda one: len(one.case.rows))[:SHOWN]
             result.found[about] = [shrunk(one, ask_at(desk)) for one in least]
@@ -601,14 +755,23 @@ def run(seed: int, tables: int, kinds: Sequence[Callable[[random.Random], Case]]
 def signature(found: Disagreement) -> tuple[object, ...]:
     """Disagreements of one sort: same words but for numbers and values."""
     words = " ".join(word for word in found.said.split()[:6] if word.isalpha())
-    return (words, found.case.kind, "dont_care" in found.case.parameters, "negative" in found.case.parameters)
+    return (
+        words,
+        found.case.kind,
+        "dont_care" in found.case.parameters,
+        "negative" in found.case.parameters,
+    )
 
 
 def look_at(table: Case, rng: random.Random, desk: Desk, result: Run) -> None:
     """Count one table, and ask for releases and checks of it."""
     with desk.counted(
-        table.rows, quasi=table.quasi, sensitive=table.sensitive, person=table.person,
-        hierarchies=table.hierarchies, types=table.types,
+        table.rows,
+        quasi=table.quasi,
+        sensitive=table.sensitive,
+        person=table.person,
+        hierarchies=table.hierarchies,
+        types=table.types,
     ) as counted:
         for _ in range(2):
             released = replace(table, levels=random_levels(rng, table))
@@ -616,13 +779,17 @@ def look_at(table: Case, rng: random.Random, desk: Desk, result: Run) -> None:
                 continue
             asked = question(counted, released.levels)
             for case in checks_of(rng, released):
-                if too_many_picks(replace(case, missing="own-group" if case.missing == "error" else case.missing)):
+                if too_many_picks(
+                    replace(case, missing="own-group" if case.missing == "error" else case.missing)
+                ):
                     continue
                 result.cases += 1
 
                 def ask(one: Case) -> Verdict:
                     verdict = definition_of(one).check(asked, sensitive=only_one(one))  # noqa: B023
-                    result.seen[f"{one.kind} {one.parameters.get('kind', '')} {verdict.status} {verdict.certainty}"] += 1
+                    result.seen[
+                        f"{one.kind} {one.parameters.get('kind', '')} {verdict.status} {verdict.certainty}"
+                    ] += 1
                     return verdict
 
                 for one in compare(case, ask):
@@ -635,9 +802,15 @@ def shrunk(found: Disagreement, ask: Callable[[Case], Verdict]) -> Disagreement:
     while number < len(found.case.rows) and len(found.case.rows) > 1 and tries < 40:
         tries += 1
         rows = found.case.rows[:number] + found.case.rows[number + 1 :]
-        again = [
-            one for one in compare(replace(found.case, rows=rows), ask) if signature(one) == signature(found)
-        ] if askable(replace(found.case, rows=rows)) else []
+        again = (
+            [
+                one
+                for one in compare(replace(found.case, rows=rows), ask)
+                if signature(one) == signature(found)
+            ]
+            if askable(replace(found.case, rows=rows))
+            else []
+        )
         found, number = (again[0], number) if again else (found, number + 1)
     return found
 
@@ -669,7 +842,9 @@ def told(result: Run) -> str:
     parts = [f"{result.cases} cases"]
     for about, promise in ABOUT.items():
         if about in result.found:
-            parts.append(f"{about.upper()}: {promise}; not in {result.total[about]} cases, for example")
+            parts.append(
+                f"{about.upper()}: {promise}; not in {result.total[about]} cases, for example"
+            )
             parts += [str(one) for one in result.found[about]]
     return "\n\n".join(parts)
 
@@ -681,7 +856,12 @@ def test_tacit_agrees_with_brute_force(portion: int) -> None:
     assert set(result.found) <= set(ABOUT)
     if result.found:
         pytest.fail(told(result), pytrace=False)
-    for kind in ("k-anonymity ", "l-diversity distinct", "l-diversity entropy", "l-diversity recursive"):
+    for kind in (
+        "k-anonymity ",
+        "l-diversity distinct",
+        "l-diversity entropy",
+        "l-diversity recursive",
+    ):
         assert result.seen[f"{kind} holds exact"], result.seen
         assert result.seen[f"{kind} breached exact"], result.seen
 

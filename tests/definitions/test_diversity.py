@@ -21,13 +21,19 @@ def groups_with(*counts: list[int]) -> Groups:
     rows: list[dict[str, Any]] = []
     weights: list[int] = []
     for number, some in enumerate(counts):
-        rows += [{"q": number, "s": value} for value in range(len(some))] or [{"q": number, "s": None}]
+        rows += [{"q": number, "s": value} for value in range(len(some))] or [
+            {"q": number, "s": None}
+        ]
         weights += some or [3]
     base = handmade(rows, weights=weights)
     return group(base, ["q"], as_they_are(base), "s")
 
 
-many = st.lists(st.lists(st.one_of(st.integers(1, 6), st.integers(1, 10**9)), max_size=6), min_size=1, max_size=6)
+many = st.lists(
+    st.lists(st.one_of(st.integers(1, 6), st.integers(1, 10**9)), max_size=6),
+    min_size=1,
+    max_size=6,
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -62,23 +68,46 @@ dont_care = st.sets(st.integers(0, 5), max_size=4)
 
 
 @settings(max_examples=250, deadline=None)
-@given(st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5), st.integers(2, 6), st.fractions(Fraction(1, 9), 9), dont_care)
+@given(
+    st.lists(st.lists(st.integers(1, 9), max_size=6), min_size=1, max_size=5),
+    st.integers(2, 6),
+    st.fractions(Fraction(1, 9), 9),
+    dont_care,
+)
 def test_pd_recursive(counts: list[list[int]], least: int, c: Fraction, harmless: set[int]) -> None:
     """Definition 3.9, with values named by their place."""
     found = recursive(groups_with(*counts), Fraction(least), c, tuple(harmless))
-    expected = [oracle.pd_recursive_holds(dict(enumerate(some)), c, least, harmless) for some in counts]
+    expected = [
+        oracle.pd_recursive_holds(dict(enumerate(some)), c, least, harmless) for some in counts
+    ]
     assert found.below.tolist() == [not holds for holds in expected]
 
 
 def test_entropic_at_random_and_at_equality() -> None:
     rng = random.Random(11)
     for _ in range(400):
-        counts = [[rng.randint(1, rng.choice([2, 5, 40])) for _ in range(rng.randint(0, 5))] for _ in range(rng.randint(1, 6))]
+        counts = [
+            [rng.randint(1, rng.choice([2, 5, 40])) for _ in range(rng.randint(0, 5))]
+            for _ in range(rng.randint(1, 6))
+        ]
         chosen = rng.choice(counts)
         near = Fraction(oracle.entropy_value(chosen).quantize(oracle.Decimal("1e-12")))
-        least = max(Fraction(101, 100), rng.choice([near, Fraction(round(near)), near + Fraction(rng.choice([-1, 1]), 10**12), Fraction(5, 2)]))
+        least = max(
+            Fraction(101, 100),
+            rng.choice(
+                [
+                    near,
+                    Fraction(round(near)),
+                    near + Fraction(rng.choice([-1, 1]), 10**12),
+                    Fraction(5, 2),
+                ]
+            ),
+        )
         found = entropic(groups_with(*counts), least)
-        assert found.below.tolist() == [not oracle.entropy_holds(some, least) for some in counts], (counts, least)
+        assert found.below.tolist() == [not oracle.entropy_holds(some, least) for some in counts], (
+            counts,
+            least,
+        )
         true = min(oracle.entropy_value(some) for some in counts)
         assert found.l <= true + oracle.Decimal("1e-40") < found.l + oracle.Decimal("0.0001")
 

@@ -64,7 +64,11 @@ def exact_cases() -> list[tuple[list[int], Fraction]]:
             value = entropy_value(counts, 40)
             for bottom in range(1, 5):
                 near = Fraction(round(value * bottom), bottom)
-                if near > 1 and entropy_holds(counts, near) and not entropy_holds(counts, near + Fraction(1, 10**30)):
+                if (
+                    near > 1
+                    and entropy_holds(counts, near)
+                    and not entropy_holds(counts, near + Fraction(1, 10**30))
+                ):
                     found.append((counts, near))
                     break
     return found
@@ -73,7 +77,11 @@ def exact_cases() -> list[tuple[list[int], Fraction]]:
 def partitions(total: int, most: int) -> list[list[int]]:
     if total == 0:
         return [[]]
-    return [[first, *rest] for first in range(min(total, most), 0, -1) for rest in partitions(total - first, first)]
+    return [
+        [first, *rest]
+        for first in range(min(total, most), 0, -1)
+        for rest in partitions(total - first, first)
+    ]
 
 
 def test_every_small_table_that_meets_a_threshold_exactly() -> None:
@@ -103,7 +111,11 @@ def test_near_ties_of_large_counts_are_decided_as_exact_integers_would() -> None
     for _ in range(30):
         counts = [rng.randint(1, 400) for _ in range(rng.randint(2, 8))]
         value = Fraction(entropy_value(counts, 80))
-        for least in (value + Fraction(1, 10**70), value - Fraction(1, 10**70), Fraction(round(value * 10**12), 10**12)):
+        for least in (
+            value + Fraction(1, 10**70),
+            value - Fraction(1, 10**70),
+            Fraction(round(value * 10**12), 10**12),
+        ):
             assert is_diverse(counts, least) == entropy_holds(counts, least), (counts, least)
 
 
@@ -147,7 +159,9 @@ def test_diversity_of_small_counts_is_exactly_the_floor() -> None:
 def test_scale_and_order_do_not_matter(counts: list[int], times: int, rng: random.Random) -> None:
     shuffled = counts[:]
     rng.shuffle(shuffled)
-    assert diversity(counts) == diversity(shuffled) == diversity([count * times for count in counts])
+    assert (
+        diversity(counts) == diversity(shuffled) == diversity([count * times for count in counts])
+    )
 
 
 @settings(max_examples=300, deadline=None)
@@ -170,4 +184,8 @@ def test_a_decimal_context_set_elsewhere_in_the_program_changes_nothing(digits: 
     expected = diversity(counts), is_diverse(counts, Fraction(28, 10)), diversity([1] * 12_345)
     with decimal.localcontext() as context:
         context.prec = digits
-        assert (diversity(counts), is_diverse(counts, Fraction(28, 10)), diversity([1] * 12_345)) == expected
+        assert (
+            diversity(counts),
+            is_diverse(counts, Fraction(28, 10)),
+            diversity([1] * 12_345),
+        ) == expected

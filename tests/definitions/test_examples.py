@@ -37,7 +37,8 @@ def table(columns: str, *rows: str) -> list[dict[str, Any]]:
     """
     names = columns.split()
     return [
-        dict(zip(names, (None if one == "-" else one for one in row.split()), strict=True)) for row in rows
+        dict(zip(names, (None if one == "-" else one for one in row.split()), strict=True))
+        for row in rows
     ]
 
 
@@ -91,7 +92,9 @@ def test_a_suppressed_column_also_hides_who_has_no_value(desk: Desk) -> None:
 
 def test_below_the_star_a_missing_value_is_a_group_of_its_own(desk: Desk) -> None:
     rows = table("zip condition", "13053 flu", "13052 cold", "- flu")
-    verdict = check(desk, KAnonymity(k=2), rows, hierarchies={"zip": {"mask": "right"}}, levels={"zip": 4})
+    verdict = check(
+        desk, KAnonymity(k=2), rows, hierarchies={"zip": {"mask": "right"}}, levels={"zip": 4}
+    )
     assert verdict.witness is not None
     assert (verdict.measured["k"], verdict.witness.personal["values"]) == (1, {"zip": None})
 
@@ -140,7 +143,9 @@ def test_missing_sensitive_values_are_no_diversity(desk: Desk, missing: Any) -> 
     ],
     ids=["distinct", "entropy", "recursive"],
 )
-def test_a_group_in_which_nothing_is_known(desk: Desk, definition: Definition, measured: Any) -> None:
+def test_a_group_in_which_nothing_is_known(
+    desk: Desk, definition: Definition, measured: Any
+) -> None:
     rows = table("zip condition", "a flu", "a cold", "b -", "b -")
     verdict = check(desk, definition, rows)
     assert verdict.witness is not None
@@ -164,7 +169,9 @@ def test_missing_error_refuses_missing_quasi_identifiers(desk: Desk) -> None:
 
 
 def test_a_person_with_three_rows_is_one_person(desk: Desk) -> None:
-    rows = table("name zip condition", "Ann a flu", "Ann a flu", "Ann a flu", "Bob b flu", "Cid b flu")
+    rows = table(
+        "name zip condition", "Ann a flu", "Ann a flu", "Ann a flu", "Bob b flu", "Cid b flu"
+    )
     verdict = check(desk, KAnonymity(k=2), rows, person=("name",))
     assert verdict.witness is not None
     assert (verdict.measured["k"], verdict.witness.facts["people"]) == (1, 3)
@@ -172,7 +179,9 @@ def test_a_person_with_three_rows_is_one_person(desk: Desk) -> None:
 
 
 def test_persons_may_be_told_apart_by_two_columns(desk: Desk) -> None:
-    rows = table("house name zip condition", "1 Ann a flu", "2 Ann a flu", "2 Bob a flu", "2 Bob a flu")
+    rows = table(
+        "house name zip condition", "1 Ann a flu", "2 Ann a flu", "2 Bob a flu", "2 Bob a flu"
+    )
     verdict = check(desk, KAnonymity(k=3), rows, person=("house", "name"))
     assert (verdict.status, verdict.measured["k"]) == ("holds", 3)
 
@@ -181,7 +190,11 @@ def test_someone_with_every_value_adds_no_diversity(desk: Desk) -> None:
     """Counted by rows the group would be 3-diverse. Everybody may well have the flu."""
     rows = table("name zip condition", "Ann a flu", "Ann a cold", "Ann a hiv", "Bob a flu")
     verdict = check(desk, LDiversity(kind="distinct", l=2), rows, person=("name",))
-    assert (verdict.status, verdict.certainty, verdict.measured["l"]) == ("breached", "conservative", 1)
+    assert (verdict.status, verdict.certainty, verdict.measured["l"]) == (
+        "breached",
+        "conservative",
+        1,
+    )
 
 
 def test_a_value_that_people_have_elsewhere_is_still_a_value(desk: Desk) -> None:
@@ -192,7 +205,9 @@ def test_a_value_that_people_have_elsewhere_is_still_a_value(desk: Desk) -> None
 
 
 def test_people_in_several_failing_groups_are_counted_once(desk: Desk) -> None:
-    rows = table("name zip condition", "Ann a flu", "Ann b flu", "Ann c flu", "Bob d flu", "Cid d flu")
+    rows = table(
+        "name zip condition", "Ann a flu", "Ann b flu", "Ann c flu", "Bob d flu", "Cid d flu"
+    )
     verdict = check(desk, KAnonymity(k=2), rows, person=("name",))
     assert verdict.witness is not None
     facts = verdict.witness.facts
@@ -204,7 +219,12 @@ def test_overlapping_groups_count_nobody_twice(desk: Desk) -> None:
     verdict = check(desk, KAnonymity(k=3, missing="match-any"), rows)
     assert verdict.witness is not None
     facts = verdict.witness.facts
-    assert (facts["size"], facts["groups_below"], facts["people_below"], facts["people"]) == (2, 3, 3, 4)
+    assert (facts["size"], facts["groups_below"], facts["people_below"], facts["people"]) == (
+        2,
+        3,
+        3,
+        4,
+    )
 
 
 def test_a_row_without_a_person_is_refused(desk: Desk) -> None:
@@ -226,7 +246,11 @@ def test_the_story_names_somebody_of_the_witness_group(desk: Desk) -> None:
         "Dan a hiv cook",
     )
     verdict = check(
-        desk, LDiversity(kind="distinct", l=2), rows, sensitive=("condition", "job"), person=("name",)
+        desk,
+        LDiversity(kind="distinct", l=2),
+        rows,
+        sensitive=("condition", "job"),
+        person=("name",),
     )
     assert verdict.witness is not None
     values, named = verdict.witness.personal["values"], verdict.witness.personal["person"]["name"]
@@ -261,7 +285,13 @@ def test_the_witness_is_the_column_that_fails_although_both_round_to_the_same(de
 def test_asking_for_one_column_ignores_the_others(desk: Desk) -> None:
     rows = table("zip condition job", "a flu cook", "a cold nurse")
     together = check(desk, LDiversity(kind="distinct", l=2), rows, sensitive=("condition", "job"))
-    alone = check(desk, LDiversity(kind="distinct", l=2), rows, sensitive=("condition", "job"), asked="condition")
+    alone = check(
+        desk,
+        LDiversity(kind="distinct", l=2),
+        rows,
+        sensitive=("condition", "job"),
+        asked="condition",
+    )
     assert (together.status, together.measured["l"]) == ("breached", 1)
     assert (alone.status, alone.measured["l"]) == ("holds", 2)
 
@@ -270,21 +300,31 @@ def test_asking_for_one_column_ignores_the_others(desk: Desk) -> None:
 
 
 def with_counts(*counts: int) -> list[dict[str, Any]]:
-    return [{"zip": "a", "condition": f"v{i}"} for i, count in enumerate(counts) for _ in range(count)]
+    return [
+        {"zip": "a", "condition": f"v{i}"} for i, count in enumerate(counts) for _ in range(count)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("counts", "l"), [((2, 2, 2), 3), ((4, 1, 1, 1, 1), 4), ((1,) * 7, 7), ((5, 5), 2), ((8, 2, 2, 2, 2), 4)]
+    ("counts", "l"),
+    [((2, 2, 2), 3), ((4, 1, 1, 1, 1), 4), ((1,) * 7, 7), ((5, 5), 2), ((8, 2, 2, 2, 2), 4)],
 )
 def test_entropy_at_equality_holds(desk: Desk, counts: tuple[int, ...], l: int) -> None:  # noqa: E741
     rows = with_counts(*counts)
     exactly = check(desk, LDiversity(kind="entropy", l=l), rows)
     assert (exactly.status, exactly.measured["l"]) == ("holds", f"{l}.0000")
-    assert check(desk, LDiversity(kind="entropy", l=Fraction(l) + Fraction(1, 10**30)), rows).status == "breached"
+    assert (
+        check(desk, LDiversity(kind="entropy", l=Fraction(l) + Fraction(1, 10**30)), rows).status
+        == "breached"
+    )
 
 
-@pytest.mark.parametrize(("counts", "l", "c"), [((3, 1, 1), 2, "1.5"), ((10, 1, 1, 1), 4, 10), ((2, 1, 1), 3, 2)])
-def test_recursive_at_equality_is_breached(desk: Desk, counts: tuple[int, ...], l: int, c: Any) -> None:  # noqa: E741
+@pytest.mark.parametrize(
+    ("counts", "l", "c"), [((3, 1, 1), 2, "1.5"), ((10, 1, 1, 1), 4, 10), ((2, 1, 1), 3, 2)]
+)
+def test_recursive_at_equality_is_breached(
+    desk: Desk, counts: tuple[int, ...], l: int, c: Any
+) -> None:  # noqa: E741
     rows = with_counts(*counts)
     assert check(desk, LDiversity(kind="recursive", l=l, c=c), rows).status == "breached"
     slightly_more = Fraction(c) + Fraction(1, 10**30)
@@ -306,7 +346,10 @@ def test_an_enormous_threshold_is_not_met_and_does_not_crash(desk: Desk) -> None
     assert check(desk, KAnonymity(k=10**30), rows).status == "breached"
     assert check(desk, LDiversity(kind="recursive", l=10**30, c="1e400"), rows).status == "breached"
     assert check(desk, LDiversity(kind="recursive", l=2, c="1e400"), rows).status == "holds"
-    assert check(desk, LDiversity(kind="recursive", l=2, c=Fraction(1, 10**400)), rows).status == "breached"
+    assert (
+        check(desk, LDiversity(kind="recursive", l=2, c=Fraction(1, 10**400)), rows).status
+        == "breached"
+    )
 
 
 @pytest.mark.parametrize(
@@ -330,7 +373,9 @@ def test_thresholds_that_protect_nobody_or_make_no_sense_are_refused(make: Any) 
         make()
 
 
-@pytest.mark.parametrize("make", [KAnonymity, lambda **given: LDiversity(kind="distinct", l=2, **given)])
+@pytest.mark.parametrize(
+    "make", [KAnonymity, lambda **given: LDiversity(kind="distinct", l=2, **given)]
+)
 def test_an_unknown_way_to_read_missing_values_is_refused(make: Any) -> None:
     """missing="match_any" must not silently mean own-group."""
     with pytest.raises((ParameterError, TypeError)):
@@ -342,7 +387,9 @@ def test_decimal_thresholds_are_decimals(desk: Desk) -> None:
     assert 7 < 0.07 * 100
     rows = with_counts(7, *[7] * 14, 2)
     assert check(desk, LDiversity(kind="recursive", l=2, c=0.07), rows).status == "breached"
-    assert check(desk, LDiversity(kind="recursive", l=2, c=Decimal("0.07")), rows).status == "breached"
+    assert (
+        check(desk, LDiversity(kind="recursive", l=2, c=Decimal("0.07")), rows).status == "breached"
+    )
     assert check(desk, LDiversity(kind="recursive", l=2, c="0.0700000001"), rows).status == "holds"
 
 
@@ -354,21 +401,31 @@ def test_dont_care_values_may_be_frequent(desk: Desk) -> None:
     rows = [{"zip": "a", "condition": one} for one in ["healthy"] * 10 + ["flu"] * 4 + ["hiv"] * 2]
     plain = LDiversity(kind="recursive", l=3, c=3)
     assert check(desk, plain, rows).status == "breached"
-    assert check(desk, LDiversity(kind="recursive", l=3, c=3, dont_care=["healthy"]), rows).status == "holds"
-    assert check(desk, LDiversity(kind="recursive", l=3, c=2, dont_care=["healthy"]), rows).status == "breached"
+    assert (
+        check(desk, LDiversity(kind="recursive", l=3, c=3, dont_care=["healthy"]), rows).status
+        == "holds"
+    )
+    assert (
+        check(desk, LDiversity(kind="recursive", l=3, c=2, dont_care=["healthy"]), rows).status
+        == "breached"
+    )
 
 
 def test_someone_who_is_healthy_and_sick_is_not_counted_as_healthy_only(desk: Desk) -> None:
     """Either value may be meant: if Ann is sick, everybody in the group is known to be."""
     rows = table("name zip condition", "Ann a healthy", "Ann a sick")
-    verdict = check(desk, LDiversity(kind="recursive", l=2, c=3, dont_care=["healthy"]), rows, person=("name",))
+    verdict = check(
+        desk, LDiversity(kind="recursive", l=2, c=3, dont_care=["healthy"]), rows, person=("name",)
+    )
     assert (verdict.status, verdict.certainty) == ("breached", "conservative")
 
 
 def test_someone_with_two_values_does_not_keep_a_value_from_being_ruled_out(desk: Desk) -> None:
     """If both mean the flu, HIV is ruled out for everybody in the group."""
     rows = table("name zip condition", "Ann a HIV", "Ann a flu", "Bob a HIV", "Bob a flu")
-    definition = LDiversity(kind="recursive", l=2, c=3, dont_care=["HIV", "flu"], negative=["HIV"], c2=50)
+    definition = LDiversity(
+        kind="recursive", l=2, c=3, dont_care=["HIV", "flu"], negative=["HIV"], c2=50
+    )
     verdict = check(desk, definition, rows, person=("name",))
     assert verdict.status == "breached"
 
@@ -376,14 +433,20 @@ def test_someone_with_two_values_does_not_keep_a_value_from_being_ruled_out(desk
 def test_rows_without_a_value_are_tuples_of_the_block_too(desk: Desk) -> None:
     """Definition 3.10: one of ten tuples has HIV. That is 10 percent, not 50."""
     rows = [{"zip": "a", "condition": one} for one in ["HIV", "flu", *[None] * 8]]
-    ten, fifty = (LDiversity(kind="recursive", l=2, c=3, negative=["HIV"], c2=c2) for c2 in (10, 50))
+    ten, fifty = (
+        LDiversity(kind="recursive", l=2, c=3, negative=["HIV"], c2=c2) for c2 in (10, 50)
+    )
     assert check(desk, ten, rows).status == "holds"
     verdict = check(desk, fifty, rows)
     assert (verdict.status, verdict.measured["c2"]) == ("breached", 10)
 
 
-def test_the_largest_l_that_holds_is_measured_also_where_a_group_has_nothing_to_protect(desk: Desk) -> None:
-    rows = [{"zip": "a", "condition": f"v{i}"} for i in range(5)] + [{"zip": "b", "condition": "healthy"}]
+def test_the_largest_l_that_holds_is_measured_also_where_a_group_has_nothing_to_protect(
+    desk: Desk,
+) -> None:
+    rows = [{"zip": "a", "condition": f"v{i}"} for i in range(5)] + [
+        {"zip": "b", "condition": "healthy"}
+    ]
     verdict = check(desk, LDiversity(kind="recursive", l=2, c=3, dont_care=["healthy"]), rows)
     assert (verdict.status, verdict.measured["l"]) == ("holds", 5)
 
@@ -397,19 +460,34 @@ def test_a_release_with_nothing_to_protect_holds_vacuously(desk: Desk) -> None:
 # -- spelling, and words that mean unknown (DESIGN 8, rule 7) -------------------------------------
 
 
-def answer(desk: Desk, definition: Definition, rows: list[dict[str, Any]], **declared: Any) -> Verdict:
+def answer(
+    desk: Desk, definition: Definition, rows: list[dict[str, Any]], **declared: Any
+) -> Verdict:
     """What a plan's check answers: the table as it is written, and as it may be meant."""
     with desk.counted(
-        rows, quasi=("zip",), sensitive=("condition",), types=dict.fromkeys(rows[0], "text"), declared=declared
+        rows,
+        quasi=("zip",),
+        sensitive=("condition",),
+        types=dict.fromkeys(rows[0], "text"),
+        declared=declared,
     ) as counted:
         return answer_with(definition, question(counted), None, None)
 
 
 @pytest.mark.parametrize(
     "values",
-    [["Cancer", "cancer"], ["Cancer", "cancer "], ["heart disease", "Heart  Disease"], ["Cancer", "unknown"], ["Cancer", "?"], ["Cancer", "N/A"]],
+    [
+        ["Cancer", "cancer"],
+        ["Cancer", "cancer "],
+        ["heart disease", "Heart  Disease"],
+        ["Cancer", "unknown"],
+        ["Cancer", "?"],
+        ["Cancer", "N/A"],
+    ],
 )
-def test_spelling_variants_and_unknown_are_no_diversity_unless_the_owner_says_so(desk: Desk, values: list[str]) -> None:
+def test_spelling_variants_and_unknown_are_no_diversity_unless_the_owner_says_so(
+    desk: Desk, values: list[str]
+) -> None:
     rows = [{"zip": "a", "condition": value} for value in values]
     verdict = answer(desk, LDiversity(kind="distinct", l=2), rows)
     assert (verdict.status, verdict.measured["l"]) == ("breached", 1)
@@ -421,7 +499,9 @@ def test_spelling_variants_and_unknown_are_no_diversity_unless_the_owner_says_so
 def test_a_word_that_means_unknown_does_not_make_room_for_spelling_variants(desk: Desk) -> None:
     """As written 50,1,1,2 and without "unknown" 2,2 are diverse enough; with it, and flu once, 50,2,2 are not."""
     rows = with_values({"unknown": 50, "flu": 1, "Flu": 1, "cold": 2})
-    least = (Fraction(oracle.entropy_value([50, 1, 1, 2])) + Fraction(oracle.entropy_value([50, 2, 2]))) / 2
+    least = (
+        Fraction(oracle.entropy_value([50, 1, 1, 2])) + Fraction(oracle.entropy_value([50, 2, 2]))
+    ) / 2
     assert answer(desk, LDiversity(kind="entropy", l=least), rows).status == "breached"
 
 
@@ -432,13 +512,17 @@ def test_what_is_measured_does_not_count_spelling_variants_either(desk: Desk) ->
 
 
 def with_values(counts: dict[str, int]) -> list[dict[str, Any]]:
-    return [{"zip": "a", "condition": value} for value, count in counts.items() for _ in range(count)]
+    return [
+        {"zip": "a", "condition": value} for value, count in counts.items() for _ in range(count)
+    ]
 
 
 def test_the_owner_may_say_which_words_mean_unknown(desk: Desk) -> None:
     rows = with_values({"flu": 2, "not asked": 5})
     assert answer(desk, LDiversity(kind="distinct", l=2), rows).status == "holds"
-    told = answer(desk, LDiversity(kind="distinct", l=2), rows, unknown={"condition": ("not asked",)})
+    told = answer(
+        desk, LDiversity(kind="distinct", l=2), rows, unknown={"condition": ("not asked",)}
+    )
     assert (told.status, told.measured["l"]) == ("breached", 1)
 
 
@@ -465,7 +549,12 @@ def coarser_still_holds(
 ) -> bool:
     """It holds for the rows as they are; does it with zip suppressed? Where not, nobody may claim that it is monotone."""
     with desk.counted(
-        rows, quasi=quasi, sensitive=("condition",), person=person, hierarchies={"zip": "*"}, types=dict.fromkeys(rows[0], "text")
+        rows,
+        quasi=quasi,
+        sensitive=("condition",),
+        person=person,
+        hierarchies={"zip": "*"},
+        types=dict.fromkeys(rows[0], "text"),
     ) as counted:
         fine, coarse = question(counted), question(counted, {"zip": 1})
         assert definition.check(fine).status == "holds"
@@ -475,7 +564,9 @@ def coarser_still_holds(
 
 
 @pytest.mark.parametrize("parameters", [ENTROPY, RECURSIVE], ids=["entropy", "recursive"])
-def test_somebody_in_two_groups_is_one_person_when_they_merge(desk: Desk, parameters: dict[str, Any]) -> None:
+def test_somebody_in_two_groups_is_one_person_when_they_merge(
+    desk: Desk, parameters: dict[str, Any]
+) -> None:
     """Ann has y in both groups, the others have x: {x, y} and {x, y} become {x, x, y}."""
     rows = table("name zip condition", "Bob a x", "Ann a y", "Cid b x", "Ann b y")
     definition = LDiversity(**parameters)
@@ -483,14 +574,18 @@ def test_somebody_in_two_groups_is_one_person_when_they_merge(desk: Desk, parame
     assert not holds
 
 
-def test_people_who_have_another_value_in_another_group_may_all_have_the_same_one(desk: Desk) -> None:
+def test_people_who_have_another_value_in_another_group_may_all_have_the_same_one(
+    desk: Desk,
+) -> None:
     rows = table("name zip condition", "Ann a x", "Bob a y", "Ann b y", "Bob b x")
     definition = LDiversity(kind="distinct", l=2)
     assert not coarser_still_holds(desk, definition, rows, person=("name",))
 
 
 @pytest.mark.parametrize("parameters", [ENTROPY, RECURSIVE], ids=["entropy", "recursive"])
-def test_groups_that_overlap_do_not_merge_like_groups_that_do_not(desk: Desk, parameters: dict[str, Any]) -> None:
+def test_groups_that_overlap_do_not_merge_like_groups_that_do_not(
+    desk: Desk, parameters: dict[str, Any]
+) -> None:
     """Without zip the person of unknown age joins those aged c, and does not bring along the one aged d."""
     rows = table("zip age condition", "a c x", "a c y", "b - x", "b d y")
     definition = LDiversity(**parameters, missing="match-any")

@@ -16,21 +16,33 @@ from tacit.model.verdict import Verdict
 
 CASES, BATCH = 3000, 250
 PATIENTS = {
-    "columns": ["name", "sex", "age", "condition"], "key": ["name"], "sensitive": ["condition"],
+    "columns": ["name", "sex", "age", "condition"],
+    "key": ["name"],
+    "sensitive": ["condition"],
     "rows": [
-        ["Alan", "M", 23, "Heart"], ["Bob", "M", 24, "SARS"], ["Clark", "M", 25, "Viral"], ["Donald", "M", 26, "SARS"],
-        ["Ellen", "F", 27, "Viral"], ["Fen", "F", 28, "SARS"], ["Garcia", "F", 28, "Flu"],
+        ["Alan", "M", 23, "Heart"],
+        ["Bob", "M", 24, "SARS"],
+        ["Clark", "M", 25, "Viral"],
+        ["Donald", "M", 26, "SARS"],
+        ["Ellen", "F", 27, "Viral"],
+        ["Fen", "F", 28, "SARS"],
+        ["Garcia", "F", 28, "Flu"],
     ],
-}  # fmt: skip
+}
 MALE = "SELECT condition FROM patients WHERE sex = 'M'"
 OLDER = "SELECT condition FROM patients WHERE age BETWEEN 26 AND 28"
-FURTHER = ("SELECT condition FROM patients WHERE age BETWEEN 25 AND 26", "SELECT condition FROM patients WHERE age BETWEEN 26 AND 27")
+FURTHER = (
+    "SELECT condition FROM patients WHERE age BETWEEN 25 AND 26",
+    "SELECT condition FROM patients WHERE age BETWEEN 26 AND 27",
+)
 
 
 def patients(*views: str, gamma: Any = "1/2", **more: Any) -> Verdict:
     releases = {f"v{number}": {"query": text} for number, text in enumerate(views, 1)}
     check = {"gamma-privacy": {"releases": list(releases), "gamma": gamma, **more}}
-    return asked({"version": 1, "tables": {"patients": PATIENTS}, "releases": releases, "checks": [check]})[0]
+    return asked(
+        {"version": 1, "tables": {"patients": PATIENTS}, "releases": releases, "checks": [check]}
+    )[0]
 
 
 @pytest.mark.parametrize("start", range(0, CASES, BATCH))
@@ -51,7 +63,10 @@ def test_verdict_count_and_witness_are_those_of_brute_force(start: int) -> None:
 def test_plans_are_judged_like_brute_force(start: int) -> None:
     for one in cases(GAMMA, 30, start):
         plan = one.to_plan("gamma-privacy")
-        plan["checks"] = [{"gamma-privacy": {**plan["checks"][0]["gamma-privacy"], "gamma": str(gamma)}} for gamma in gammas(one)]
+        plan["checks"] = [
+            {"gamma-privacy": {**plan["checks"][0]["gamma-privacy"], "gamma": str(gamma)}}
+            for gamma in gammas(one)
+        ]
         for gamma, verdict in zip(gammas(one), asked(plan), strict=True):
             agrees(one, verdict, gamma)
 
@@ -75,8 +90,15 @@ def agrees(one: Case, verdict: Verdict, gamma: Fraction) -> None:
 
 def names_everybody_above(one: Case, verdict: Verdict, gamma: Fraction) -> None:
     assert verdict.witness is not None
-    found = {(as_key(entry["person"]), entry["value"]): entry["after"] for entry in verdict.witness.personal["above"]}
-    above = {(as_key(key), value): share for key, shares in one.beliefs().above(gamma).items() for value, share in shares.items()}
+    found = {
+        (as_key(entry["person"]), entry["value"]): entry["after"]
+        for entry in verdict.witness.personal["above"]
+    }
+    above = {
+        (as_key(key), value): share
+        for key, shares in one.beliefs().above(gamma).items()
+        for value, share in shares.items()
+    }
     assert found == above, one
 
 
@@ -113,10 +135,22 @@ def test_views_that_show_nobody_or_nothing() -> None:
 
 
 def test_spellings_and_missing_values_are_no_diversity() -> None:
-    table = {**PATIENTS, "rows": [["a", "M", 1, "Flu"], ["b", "M", 2, "flu"], ["c", "M", 3, None], ["d", "M", 4, "HIV"]], "nullable": ["condition"]}
+    table = {
+        **PATIENTS,
+        "rows": [
+            ["a", "M", 1, "Flu"],
+            ["b", "M", 2, "flu"],
+            ["c", "M", 3, None],
+            ["d", "M", 4, "HIV"],
+        ],
+        "nullable": ["condition"],
+    }
     plan = {
-        "version": 1, "tables": {"patients": table}, "releases": {"v": {"query": MALE}}, "checks": [{"gamma-privacy": {"release": "v", "gamma": "1/2"}}],
-    }  # fmt: skip
+        "version": 1,
+        "tables": {"patients": table},
+        "releases": {"v": {"query": MALE}},
+        "checks": [{"gamma-privacy": {"release": "v", "gamma": "1/2"}}],
+    }
     (verdict,) = asked(plan)
     assert verdict.status == "breached" and verdict.measured["gamma"] == Fraction(3, 4)
     plan["tables"] = {"patients": {**table, "as-written": ["condition"]}}
@@ -139,15 +173,22 @@ def test_epsilon_needs_theta() -> None:
 
 def test_answers_that_no_table_has(tmp_path: Any) -> None:
     rows = [["a", 1], ["b", 2], ["c", 3]]
-    (tmp_path / "people.csv").write_text("name,age\n" + "".join(f"{name},{age}\n" for name, age in rows))
+    (tmp_path / "people.csv").write_text(
+        "name,age\n" + "".join(f"{name},{age}\n" for name, age in rows)
+    )
     for number in (1, 2, 3):
         (tmp_path / f"v{number}.csv").write_text("ill\nx\ny\n")
     where = ["age < 3", "age > 1", "age <> 2"]
-    releases = {f"v{number}": {"query": f"SELECT ill FROM people WHERE {text}", "answer": f"v{number}.csv"} for number, text in enumerate(where, 1)}
+    releases = {
+        f"v{number}": {"query": f"SELECT ill FROM people WHERE {text}", "answer": f"v{number}.csv"}
+        for number, text in enumerate(where, 1)
+    }
     plan = {
-        "version": 1, "tables": {"people": {"file": "people.csv", "key": ["name"], "sensitive": ["ill"]}}, "releases": releases,
+        "version": 1,
+        "tables": {"people": {"file": "people.csv", "key": ["name"], "sensitive": ["ill"]}},
+        "releases": releases,
         "checks": [{"gamma-privacy": {"releases": list(releases), "gamma": "1/2"}}],
-    }  # fmt: skip
+    }
     with pytest.raises(DataError, match="'v1', 'v2' and 'v3' contradict each other"):
         asked(plan, tmp_path)
 
@@ -165,12 +206,16 @@ def test_statistical_answers_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
         verdict = GammaPrivacy(gamma="1/2", epsilon="1/10", theta="0.999").check(question)
         seen.add((verdict.status, verdict.certainty))
         if verdict.certainty == "statistical":
-            assert verdict.measured["epsilon"] == Fraction(1, 10) and verdict.measured["theta"] == Fraction(999, 1000)
+            assert verdict.measured["epsilon"] == Fraction(1, 10) and verdict.measured[
+                "theta"
+            ] == Fraction(999, 1000)
         assert true <= Fraction(6, 10) if verdict.status == "holds" else true > Fraction(1, 2), one
     assert {("holds", "statistical"), ("breached", "statistical")} <= seen
 
 
-def test_what_cannot_be_counted_is_undecided_with_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_counted_is_undecided_with_an_estimate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tacit.overlap.counting.averaged", lambda part, job=None: None)
     verdict = patients(MALE, OLDER)
     assert verdict.status == "undecided" and verdict.reason is not None
@@ -181,9 +226,19 @@ def test_what_cannot_be_counted_is_undecided_with_an_estimate(monkeypatch: pytes
 def test_a_domain_value_that_the_column_would_round_is_refused() -> None:
     """1.25 in a column with one decimal would be tested as 1.3: then a value that nobody can have protects everybody."""
     table = {
-        "columns": {"name": "text", "dose": "decimal"}, "key": ["name"], "sensitive": ["dose"], "domains": {"dose": [1.5, 1.25, 2.5]},
+        "columns": {"name": "text", "dose": "decimal"},
+        "key": ["name"],
+        "sensitive": ["dose"],
+        "domains": {"dose": [1.5, 1.25, 2.5]},
         "rows": [["a", 1.5], ["b", 1.5], ["c", 1.5]],
-    }  # fmt: skip
+    }
     releases = {"high": {"query": "SELECT 1 FROM people WHERE dose IN (1.25, 2.5)"}}
     with pytest.raises(DataError, match=r"cannot hold 1\.25"):
-        asked({"version": 1, "tables": {"people": table}, "releases": releases, "checks": [{"gamma-privacy": {"release": "high", "gamma": "1/2"}}]})
+        asked(
+            {
+                "version": 1,
+                "tables": {"people": table},
+                "releases": releases,
+                "checks": [{"gamma-privacy": {"release": "high", "gamma": "1/2"}}],
+            }
+        )

@@ -40,13 +40,24 @@ def agrees(one: Case, verdict: Verdict, k: int, variant: str) -> None:
     assert verdict.status == ("holds" if level >= k else "breached"), (variant, one)
     if level:
         crowds = [[as_key(key, one) for key in crowd] for crowd in verdict.personal["sets"]]
-        assert sorted(map(str, (key for crowd in crowds for key in crowd))) == sorted(map(str, one.people))
+        assert sorted(map(str, (key for crowd in crowds for key in crowd))) == sorted(
+            map(str, one.people)
+        )
         assert min(map(len, crowds)) == level
-        assert all(oracle.rsind_set(one.instances(), one.truth, crowd, variant == "diverse") for crowd in crowds), (variant, one)
+        assert all(
+            oracle.rsind_set(one.instances(), one.truth, crowd, variant == "diverse")
+            for crowd in crowds
+        ), (variant, one)
 
 
 def as_key(key: Any, one: Case) -> Any:
-    return tuple(key) if isinstance(next(iter(one.people)), tuple) and isinstance(key, Sequence) and not isinstance(key, str) else key
+    return (
+        tuple(key)
+        if isinstance(next(iter(one.people)), tuple)
+        and isinstance(key, Sequence)
+        and not isinstance(key, str)
+        else key
+    )
 
 
 def test_spellings_are_one_value_and_missing_ones_are_none() -> None:
@@ -55,37 +66,69 @@ def test_spellings_are_one_value_and_missing_ones_are_none() -> None:
         values = one.sind_domain()
         meant = dict(zip(values, rng.choices([0, 1, 2, None], k=len(values)), strict=True))
         open_ = tuple(at for at, value in enumerate(values) if meant[value] is None)
-        same = tuple((*(at for at, value in enumerate(values) if meant[value] == number), *open_) for number in sorted({*meant.values()} - {None}))
-        verdict = KRsind(k=2).check(replace(question_of(one, values, one.people), meanings=same or (open_,)))
+        same = tuple(
+            (*(at for at, value in enumerate(values) if meant[value] == number), *open_)
+            for number in sorted({*meant.values()} - {None})
+        )
+        verdict = KRsind(k=2).check(
+            replace(question_of(one, values, one.people), meanings=same or (open_,))
+        )
         level = 0
         for division in oracle.set_partitions(list(one.people)):
-            diverse = all(len({meant[one.truth[key]] for key in crowd} - {None}) > 1 for crowd in division)
-            if diverse and all(oracle.rsind_set(one.instances(), one.truth, crowd, True) for crowd in division):
+            diverse = all(
+                len({meant[one.truth[key]] for key in crowd} - {None}) > 1 for crowd in division
+            )
+            if diverse and all(
+                oracle.rsind_set(one.instances(), one.truth, crowd, True) for crowd in division
+            ):
                 level = max(level, min(map(len, division)))
-        assert (verdict.measured["k"], verdict.status) == (level, "holds" if level >= 2 else "breached"), (meant, one)
+        assert (verdict.measured["k"], verdict.status) == (
+            level,
+            "holds" if level >= 2 else "breached",
+        ), (meant, one)
 
 
 @pytest.mark.parametrize("said", [{}, {"merge-spelling": ["ill"]}, {"unknown": {"ill": ["?"]}}])
 def test_what_the_owner_says_about_spellings_decides(said: dict[str, Any]) -> None:
     """It was undecided, with the advice to say merge-spelling, also for those who had."""
-    table = {"columns": ["name", "ill"], "key": ["name"], "sensitive": ["ill"], "rows": [["a", "flu"], ["b", "Flu"], ["c", "?"]]}
+    table = {
+        "columns": ["name", "ill"],
+        "key": ["name"],
+        "sensitive": ["ill"],
+        "rows": [["a", "flu"], ["b", "Flu"], ["c", "?"]],
+    }
     plan = {
-        "version": 1, "tables": {"people": {**table, **said}}, "releases": {"all": {"query": "SELECT ill FROM people"}},
+        "version": 1,
+        "tables": {"people": {**table, **said}},
+        "releases": {"all": {"query": "SELECT ill FROM people"}},
         "checks": [{"k-rsind": {"release": "all", "k": 2}}],
-    }  # fmt: skip
+    }
     verdict = asked(plan)[0]
     assert (verdict.status, verdict.measured["k"]) == ("breached", 0)
-    assert any("merge-spelling" in one for one in verdict.warnings) == ("merge-spelling" not in said)
+    assert any("merge-spelling" in one for one in verdict.warnings) == (
+        "merge-spelling" not in said
+    )
 
 
 def test_the_whole_table_is_literal_rsind_by_its_rarest_value() -> None:
     """Errata 20: taken literally Definition 4 is met by grouping people by the value they have."""
     rows = [[name, value] for name, value in zip("abcdef", "xxyyyy", strict=True)]
     plan = {
-        "version": 1, "tables": {"people": {"columns": ["name", "ill"], "key": ["name"], "sensitive": ["ill"], "rows": rows}},
+        "version": 1,
+        "tables": {
+            "people": {
+                "columns": ["name", "ill"],
+                "key": ["name"],
+                "sensitive": ["ill"],
+                "rows": rows,
+            }
+        },
         "releases": {"all": {"query": "SELECT name, ill FROM people"}},
-        "checks": [{"k-rsind": {"release": "all", "k": 2, "variant": "literal"}}, {"k-rsind": {"release": "all", "k": 2}}],
-    }  # fmt: skip
+        "checks": [
+            {"k-rsind": {"release": "all", "k": 2, "variant": "literal"}},
+            {"k-rsind": {"release": "all", "k": 2}},
+        ],
+    }
     literal, diverse = asked(plan)
     assert literal.status == "holds" and literal.measured["k"] == 2
     assert diverse.status == "breached" and diverse.measured["k"] == 0

@@ -31,7 +31,9 @@ CLINIC = {
 CANCER = "SELECT DISTINCT p.name FROM patients p JOIN stays s ON p.pid = s.pid WHERE s.diagnosis = 'cancer'"
 
 
-def ask(secret: str, view: str | list[str], schema: dict[str, Any] | None = None, **more: Any) -> Verdict:
+def ask(
+    secret: str, view: str | list[str], schema: dict[str, Any] | None = None, **more: Any
+) -> Verdict:
     return tacit.perfect_privacy(secret=secret, view=view, schema=schema or CLINIC, **more)
 
 
@@ -65,7 +67,13 @@ def test_the_change_that_is_proposed_helps() -> None:
 
 
 def test_views_are_judged_together() -> None:
-    verdict = ask(CANCER, ["SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'", "SELECT DISTINCT ward FROM stays"])
+    verdict = ask(
+        CANCER,
+        [
+            "SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'",
+            "SELECT DISTINCT ward FROM stays",
+        ],
+    )
     assert verdict.status == "breached"
     assert verdict.witness is not None
     assert verdict.witness.facts["view"] == "view 2"
@@ -102,8 +110,13 @@ def test_two_keys_come_with_a_path() -> None:
 
 
 def test_the_milder_model_takes_rows_as_known() -> None:
-    schema = {"P": {"columns": {"pid": "integer", "diagnosis": "text", "ward": "text"}, "key": ["pid"]}}
-    secret, view = "SELECT DISTINCT pid FROM P WHERE diagnosis = 'cancer'", "SELECT DISTINCT pid, ward FROM P"
+    schema = {
+        "P": {"columns": {"pid": "integer", "diagnosis": "text", "ward": "text"}, "key": ["pid"]}
+    }
+    secret, view = (
+        "SELECT DISTINCT pid FROM P WHERE diagnosis = 'cancer'",
+        "SELECT DISTINCT pid, ward FROM P",
+    )
     assert ask(secret, view, schema).status == "breached"
     milder = ask(secret, view, schema, model="attribute-independent")
     assert milder.status == "holds"
@@ -124,16 +137,29 @@ def test_what_is_read_by_supports_is_breached_only_if_the_answers_change() -> No
 
 def test_beliefs_are_those_of_the_query_itself_also_where_it_is_read_by_supports() -> None:
     """Among two rows of one person the greatest ward tells less than the rows themselves would."""
-    schema = {"stays": {"columns": {"pid": "integer", "ward": "text"}, "domains": {"pid": [1], "ward": ["A", "B"]}}}
+    schema = {
+        "stays": {
+            "columns": {"pid": "integer", "ward": "text"},
+            "domains": {"pid": [1], "ward": ["A", "B"]},
+        }
+    }
     secret = "SELECT DISTINCT a.pid FROM stays a, stays b WHERE a.pid = b.pid AND a.ward = 'A' AND b.ward = 'B'"
     verdict = ask(secret, "SELECT max(ward) FROM stays", schema)
     assert verdict.witness is not None
-    assert (verdict.witness.facts["before"], verdict.witness.facts["after"]) == (Fraction(1, 4), Fraction(1, 2))
+    assert (verdict.witness.facts["before"], verdict.witness.facts["after"]) == (
+        Fraction(1, 4),
+        Fraction(1, 2),
+    )
 
 
 def test_the_milder_model_does_not_claim_what_supports_cannot_show() -> None:
     schema = {"P": {"columns": {"pid": "integer", "ward": "text"}, "key": ["pid"]}}
-    verdict = ask("SELECT DISTINCT pid FROM P WHERE ward = 'A'", "SELECT pid FROM P WHERE ward LIKE 'B%'", schema, model="attribute-independent")
+    verdict = ask(
+        "SELECT DISTINCT pid FROM P WHERE ward = 'A'",
+        "SELECT pid FROM P WHERE ward LIKE 'B%'",
+        schema,
+        model="attribute-independent",
+    )
     assert verdict.status == "undecided"
 
 
@@ -145,7 +171,12 @@ def test_a_secret_that_protects_nothing_is_noted() -> None:
 
 def test_time_is_limited() -> None:
     atoms = ", ".join(f"R(x{i}, x{j})" for i in range(9) for j in range(9) if i != j)
-    verdict = ask(f"S() :- {atoms}", f"V() :- {atoms.replace('x', 'y')}, R(z, z)", {"R": {"columns": ["a", "b"]}}, seconds=0.001)
+    verdict = ask(
+        f"S() :- {atoms}",
+        f"V() :- {atoms.replace('x', 'y')}, R(z, z)",
+        {"R": {"columns": ["a", "b"]}},
+        seconds=0.001,
+    )
     assert verdict.status in ("undecided", "breached", "holds")
     if verdict.reason:
         assert verdict.reason.code == "time-limit"
@@ -183,20 +214,41 @@ def test_queries_that_cannot_be_read(view: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "secret", "view", "code"),
     [
-        ({"r": ["a", "b"]}, "SELECT b FROM r WHERE a = 1", "SELECT b FROM r WHERE a = '1'", "types"),
-        ({"r": ["a", "b"]}, "SELECT b FROM r WHERE a = DATE '2020-01-01'", "SELECT b FROM r WHERE a = '2020-01-01'", "types"),
-        ({"r": ["a", "b"]}, "SELECT b FROM r WHERE a > 5", "SELECT b FROM r WHERE a > '40' AND a < '5'", "types"),
+        (
+            {"r": ["a", "b"]},
+            "SELECT b FROM r WHERE a = 1",
+            "SELECT b FROM r WHERE a = '1'",
+            "types",
+        ),
+        (
+            {"r": ["a", "b"]},
+            "SELECT b FROM r WHERE a = DATE '2020-01-01'",
+            "SELECT b FROM r WHERE a = '2020-01-01'",
+            "types",
+        ),
+        (
+            {"r": ["a", "b"]},
+            "SELECT b FROM r WHERE a > 5",
+            "SELECT b FROM r WHERE a > '40' AND a < '5'",
+            "types",
+        ),
         (
             {"r": ["x", "y"], "s": {"columns": {"y": "integer", "z": "text"}}},
-            "SELECT r.x FROM r JOIN s ON r.y = s.y WHERE r.y = '1'", "SELECT z FROM s WHERE y = 1", "types",
+            "SELECT r.x FROM r JOIN s ON r.y = s.y WHERE r.y = '1'",
+            "SELECT z FROM s WHERE y = 1",
+            "types",
         ),
         (
             {"r": {"columns": {"x": "text", "y": "integer"}, "key": ["y"], "nullable": ["y"]}},
-            "SELECT y FROM r WHERE x = 'c'", "SELECT y FROM r WHERE x = 'd'", "nullable-key",
+            "SELECT y FROM r WHERE x = 'c'",
+            "SELECT y FROM r WHERE x = 'd'",
+            "nullable-key",
         ),
     ],
-)  # fmt: skip
-def test_what_only_the_database_can_compare_is_not_decided(schema: Any, secret: str, view: str, code: str) -> None:
+)
+def test_what_only_the_database_can_compare_is_not_decided(
+    schema: Any, secret: str, view: str, code: str
+) -> None:
     verdict = ask(secret, view, schema)
     assert verdict.reason is not None, verdict
     assert verdict.reason.code == code
@@ -208,28 +260,53 @@ def test_a_domain_tells_the_type() -> None:
 
 
 def test_new_values_of_every_type_can_be_tried() -> None:
-    schema = {"hospital.p": {"columns": {"n": "text", "b": "boolean", "d": "date", "t": "timestamp", "k": "decimal", "i": "integer"}}}
-    verdict = ask("SELECT n, b, d, t, k, i FROM hospital.p", "SELECT n FROM hospital.p WHERE i < 99999999999999999999999999", schema)
+    schema = {
+        "hospital.p": {
+            "columns": {
+                "n": "text",
+                "b": "boolean",
+                "d": "date",
+                "t": "timestamp",
+                "k": "decimal",
+                "i": "integer",
+            }
+        }
+    }
+    verdict = ask(
+        "SELECT n, b, d, t, k, i FROM hospital.p",
+        "SELECT n FROM hospital.p WHERE i < 99999999999999999999999999",
+        schema,
+    )
     assert verdict.status == "breached"
 
 
 def test_the_changes_that_are_proposed_settle_the_whole_question() -> None:
-    both = ask("SELECT DISTINCT x FROM r WHERE x = 'a'", ["SELECT DISTINCT x FROM r", "SELECT x FROM r"], {"r": ["x"]})
+    both = ask(
+        "SELECT DISTINCT x FROM r WHERE x = 'a'",
+        ["SELECT DISTINCT x FROM r", "SELECT x FROM r"],
+        {"r": ["x"]},
+    )
     assert both.witness is not None
     assert "changes" not in both.witness.facts, "the other view would still tell"
 
 
-@pytest.mark.parametrize("bad", [{"view": []}, {"view": ""}, {"secret": None}, {"schema": "r"}, {"seconds": "a"}])
+@pytest.mark.parametrize(
+    "bad", [{"view": []}, {"view": ""}, {"secret": None}, {"schema": "r"}, {"seconds": "a"}]
+)
 def test_arguments_that_are_no_queries(bad: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
-        tacit.perfect_privacy(**{"secret": "Q(x) :- r(x)", "view": "Q(x) :- r(x)", "schema": {"r": ["x"]}, **bad})
+        tacit.perfect_privacy(
+            **{"secret": "Q(x) :- r(x)", "view": "Q(x) :- r(x)", "schema": {"r": ["x"]}, **bad}
+        )
 
 
 # -- evidence -----------------------------------------------------------------------------------------
 
 
 def schema_of(**columns: list[str]) -> Relations:
-    return relations_of({name: Table(name, columns=dict.fromkeys(some)) for name, some in columns.items()})
+    return relations_of(
+        {name: Table(name, columns=dict.fromkeys(some)) for name, some in columns.items()}
+    )
 
 
 def test_beliefs_are_counted_over_all_small_instances() -> None:
@@ -237,31 +314,44 @@ def test_beliefs_are_counted_over_all_small_instances() -> None:
     relations = schema_of(R=["n", "w"])
     rows = [Fact("R", ("ann", "1")), Fact("R", ("ann", "2"))]
     found = moved(
-        rows, relations, lambda world: frozenset((fact.values[0],) for fact in world),
-        lambda world: frozenset((fact.values[1],) for fact in world), [("ann",)],
-    )  # fmt: skip
+        rows,
+        relations,
+        lambda world: frozenset((fact.values[0],) for fact in world),
+        lambda world: frozenset((fact.values[1],) for fact in world),
+        [("ann",)],
+    )
     assert found is not None
     assert (found.before, found.after, found.total) == (Fraction(3, 4), Fraction(1), True)
 
 
 def test_instances_satisfy_the_keys() -> None:
-    relations = relations_of({"R": Table("R", columns={"a": None, "b": None}, keys=(("a",), ("b",)))})
+    relations = relations_of(
+        {"R": Table("R", columns={"a": None, "b": None}, keys=(("a",), ("b",)))}
+    )
     assert satisfies_keys([Fact("R", (1, 1)), Fact("R", (2, 2))], relations)
     assert not satisfies_keys([Fact("R", (1, 1)), Fact("R", (2, 1))], relations)
 
 
 def test_datalog_and_its_sql_give_the_same_answers() -> None:
-    relations = relations_of({"R": Table("R", columns={"a": "integer", "b": "integer"}, nullable=("b",))})
+    relations = relations_of(
+        {"R": Table("R", columns={"a": "integer", "b": "integer"}, nullable=("b",))}
+    )
     queries = [
-        "Q(x) :- R(x, y), R(y, x)", "Q(x, y) :- R(x, y), x < y", "Q() :- R(x, x)", "Q(x) :- R(x, 1); Q(x) :- R(x, y), y != 2",
+        "Q(x) :- R(x, y), R(y, x)",
+        "Q(x, y) :- R(x, y), x < y",
+        "Q() :- R(x, x)",
+        "Q(x) :- R(x, 1); Q(x) :- R(x, y), y != 2",
         "Q('k', x) :- R(x, _)",
-    ]  # fmt: skip
+    ]
     values = (1, 2, 3, None)
     with Bench(relations, "duckdb") as bench:
         from tacit.queries.evaluate import answers
 
         for number in range(60):
-            facts = [Fact("R", (1 + (number * 7 + i) % 3, values[(number * 5 + i * 3) % 4])) for i in range(number % 5)]
+            facts = [
+                Fact("R", (1 + (number * 7 + i) % 3, values[(number * 5 + i * 3) % 4]))
+                for i in range(number % 5)
+            ]
             for text in queries:
                 reading = read(text, relations, name="Q")
                 assert reading.exact is not None
@@ -305,14 +395,22 @@ def written(folder: Path, **views: str) -> Path:
 
 
 def test_a_plan_needs_no_data(tmp_path: Path) -> None:
-    path = written(tmp_path, flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'\n", wards="SELECT DISTINCT ward\nFROM stays\n")
+    path = written(
+        tmp_path,
+        flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'\n",
+        wards="SELECT DISTINCT ward\nFROM stays\n",
+    )
     found = tacit.load(path).check()
     assert [verdict.status for verdict in found] == ["holds", "breached"]
     assert found["both"].subject == {"secret": "cancer", "releases": ["flu", "wards"]}
 
 
 def test_an_error_in_a_file_points_into_it(tmp_path: Path) -> None:
-    path = written(tmp_path, flu="SELECT DISTINCT ward\nFROM stays\nWHERE diagnose = 'flu'\n", wards="SELECT ward FROM stays")
+    path = written(
+        tmp_path,
+        flu="SELECT DISTINCT ward\nFROM stays\nWHERE diagnose = 'flu'\n",
+        wards="SELECT ward FROM stays",
+    )
     with pytest.raises(InputError) as error:
         tacit.load(path).check()
     assert str(error.value).startswith("views/flu.sql:3:7")
@@ -320,7 +418,9 @@ def test_an_error_in_a_file_points_into_it(tmp_path: Path) -> None:
 
 def test_a_file_may_create_the_view(tmp_path: Path) -> None:
     create = "CREATE OR REPLACE VIEW wards AS\nSELECT DISTINCT ward FROM stays;\n"
-    path = written(tmp_path, flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'", wards=create)
+    path = written(
+        tmp_path, flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'", wards=create
+    )
     verdict = tacit.load(path).check()["both"]
     assert verdict.status == "breached"
     assert verdict.witness is not None
@@ -328,7 +428,11 @@ def test_a_file_may_create_the_view(tmp_path: Path) -> None:
 
 
 def test_constraints_are_the_business_of_view_safety(tmp_path: Path) -> None:
-    path = written(tmp_path, flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'", wards="SELECT ward FROM stays")
+    path = written(
+        tmp_path,
+        flu="SELECT DISTINCT ward FROM stays WHERE diagnosis = 'flu'",
+        wards="SELECT ward FROM stays",
+    )
     path.write_text(PLAN + 'constraints: ["stays(p, d, w) -> patients(p, n)"]\n')
     verdict = tacit.load(path).check()[0]
     assert verdict.reason is not None
@@ -340,8 +444,15 @@ def test_an_order_that_tells_more_is_warned_of() -> None:
     schema = {"stays": {"columns": {"pid": "integer", "diagnosis": "text"}, "nullable": []}}
     secret = "SELECT pid FROM stays WHERE diagnosis = 'cancer'"
     for order, told in ((by, 1), ("ORDER BY pid", 0), ("", 0)):
-        verdict = tacit.perfect_privacy(secret=secret, view=f"SELECT pid FROM stays s WHERE diagnosis = 'flu' {order}", schema=schema)
-        assert verdict.status == "holds" and sum("publish them in another order" in one for one in verdict.warnings) == told
+        verdict = tacit.perfect_privacy(
+            secret=secret,
+            view=f"SELECT pid FROM stays s WHERE diagnosis = 'flu' {order}",
+            schema=schema,
+        )
+        assert (
+            verdict.status == "holds"
+            and sum("publish them in another order" in one for one in verdict.warnings) == told
+        )
 
 
 TIED = """version: 1
@@ -366,11 +477,24 @@ def test_a_foreign_key_ties_tables_together(tmp_path: Path) -> None:
     """Somebody with a visit is a patient: rows of the two are not independent, and other tables are."""
     (tmp_path / "tacit.yaml").write_text(TIED, "utf-8")
     found = tacit.load(tmp_path / "tacit.yaml").check()
-    assert {verdict.name: verdict.status for verdict in found} == {"foreign": "undecided", "apart": "holds", "same": "undecided", "free": "breached"}
+    assert {verdict.name: verdict.status for verdict in found} == {
+        "foreign": "undecided",
+        "apart": "holds",
+        "same": "undecided",
+        "free": "breached",
+    }
     for name in ("foreign", "same"):  # the witness of `same` may be no possible database
         assert found[name].reason is not None and found[name].reason.code == "constraints"
-    schema = {"patients": {"columns": {"pid": "integer"}, "key": ["pid"]}, "visits": {"columns": {"pid": "integer"}, "foreign-keys": {"pid": "patients.pid"}}}
-    assert tacit.perfect_privacy(secret="SELECT pid FROM patients", view="SELECT pid FROM visits", schema=schema).status == "undecided"
+    schema = {
+        "patients": {"columns": {"pid": "integer"}, "key": ["pid"]},
+        "visits": {"columns": {"pid": "integer"}, "foreign-keys": {"pid": "patients.pid"}},
+    }
+    assert (
+        tacit.perfect_privacy(
+            secret="SELECT pid FROM patients", view="SELECT pid FROM visits", schema=schema
+        ).status
+        == "undecided"
+    )
 
 
 def test_columns_come_from_the_data_where_the_plan_has_none(tmp_path: Path) -> None:
@@ -409,7 +533,11 @@ def test_a_view_of_a_view_is_executed_and_a_circle_is_found(tmp_path: Path) -> N
 def test_how_a_query_was_read(tmp_path: Path) -> None:
     from tacit.assess import Desk
 
-    path = written(tmp_path, flu="SELECT ward, count(*) FROM stays GROUP BY ward", wards="SELECT ward FROM stays")
+    path = written(
+        tmp_path,
+        flu="SELECT ward, count(*) FROM stays GROUP BY ward",
+        wards="SELECT ward FROM stays",
+    )
     with Desk(load_plan(path)) as desk:
         assert desk.readings.explained("cancer").exact is not None
         assert {one.code for one in desk.readings.explained("flu").approximations} >= {"aggregate"}
@@ -421,4 +549,6 @@ def test_how_a_query_was_read(tmp_path: Path) -> None:
 def test_question_is_a_value() -> None:
     relations = schema_of(R=["a"])
     reading = read("Q(x) :- R(x)", relations, name="Q")
-    assert QueryQuestion(reading, (reading,), relations) == QueryQuestion(reading, (reading,), relations)
+    assert QueryQuestion(reading, (reading,), relations) == QueryQuestion(
+        reading, (reading,), relations
+    )

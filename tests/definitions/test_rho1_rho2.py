@@ -198,9 +198,15 @@ def test_the_prior_may_have_people_that_the_table_has_not(ask: Callable[..., Ver
     """A9 and 39 are not in the table; the mask and the ranges say where they belong."""
     verdict = ask(
         "ward,age,condition,probability",
-        "A1,31,flu,0.1", "A1,34,flu,0.1", "A2,45,cold,0.1", "B1,48,cold,0.1",
-        "A9,39,cold,0.2", "A9,39,flu,0.1", "A1,31,cold,0.2", "B7,42,flu,0.1",
-    )  # fmt: skip
+        "A1,31,flu,0.1",
+        "A1,34,flu,0.1",
+        "A2,45,cold,0.1",
+        "B1,48,cold,0.1",
+        "A9,39,cold,0.2",
+        "A9,39,flu,0.1",
+        "A1,31,cold,0.2",
+        "B7,42,flu,0.1",
+    )
     assert verdict.status == "breached"
     told = {one.id: one.text for one in verdict.assumptions}
     assert told["others-unknown"] == "it is not known who else is in the table"
@@ -240,23 +246,59 @@ FINE = ("ward,condition,probability", "A1,flu,1/2", "A2,cold,1/4", "B1,cold,1/4"
 @pytest.mark.parametrize(
     ("lines", "message", "line"),
     [
-        ([*FINE[:-1], "B1,cold,0.2"], "the probabilities of prior.csv sum to 0.95, not to 1.", None),
+        (
+            [*FINE[:-1], "B1,cold,0.2"],
+            "the probabilities of prior.csv sum to 0.95, not to 1.",
+            None,
+        ),
         ([*FINE[:-1], "B1,cold,-1/4"], "the probability -0.25 is negative.", 4),
         ([*FINE[:-1], "B1,cold,some"], "probability: 'some' is not a number", 4),
         ([*FINE[:-1], "B1,cold"], "this line has 2 cells, the first line has 3.", 4),
         ([*FINE, "B1,cold,0"], "(B1, cold) stands in line 4 already.", 5),
-        ([FINE[0].replace("ward", "wards"), *FINE[1:]], "'wards' in prior.csv is neither a quasi-identifier of clinic", 1),
-        (["ward,probability", "A1,1/2", "A2,1/4", "B1,1/4"], "the prior prior.csv has no column 'condition'", 1),
-        ([FINE[0].replace("probability", "share"), *FINE[1:]], "the prior prior.csv has no column 'probability'.", 1),
-        (["ward,ward,condition,probability", "A,A,flu,1"], "prior.csv has two columns named 'ward'.", 1),
+        (
+            [FINE[0].replace("ward", "wards"), *FINE[1:]],
+            "'wards' in prior.csv is neither a quasi-identifier of clinic",
+            1,
+        ),
+        (
+            ["ward,probability", "A1,1/2", "A2,1/4", "B1,1/4"],
+            "the prior prior.csv has no column 'condition'",
+            1,
+        ),
+        (
+            [FINE[0].replace("probability", "share"), *FINE[1:]],
+            "the prior prior.csv has no column 'probability'.",
+            1,
+        ),
+        (
+            ["ward,ward,condition,probability", "A,A,flu,1"],
+            "prior.csv has two columns named 'ward'.",
+            1,
+        ),
         ([*FINE[:-1], "A2,,1/4"], "this line has no condition.", 4),
         (FINE[:1], "the prior prior.csv is empty.", None),
-        ([FINE[0], "A1,flu,1/2", "A2,cold,1/2"], "gives no probability to ward 'B1' and condition 'cold', which occurs in table clinic.", None),
-        ([*FINE[:-1], "B1,cold,0", "C1,cold,1/4"], "gives no probability to ward 'B1' and condition 'cold'", None),
-        ([*FINE[:-1], "B1,cold,1/8", "B11,cold,1/8"], "the mask of column 'ward' has no place for 'B11'. It stands in prior.csv.", None),
-        (["age,condition,probability", "31,flu,1/2", "old,cold,1/2"], "'old' is no value of column 'age', whose values are like '31'.", 3),
+        (
+            [FINE[0], "A1,flu,1/2", "A2,cold,1/2"],
+            "gives no probability to ward 'B1' and condition 'cold', which occurs in table clinic.",
+            None,
+        ),
+        (
+            [*FINE[:-1], "B1,cold,0", "C1,cold,1/4"],
+            "gives no probability to ward 'B1' and condition 'cold'",
+            None,
+        ),
+        (
+            [*FINE[:-1], "B1,cold,1/8", "B11,cold,1/8"],
+            "the mask of column 'ward' has no place for 'B11'. It stands in prior.csv.",
+            None,
+        ),
+        (
+            ["age,condition,probability", "31,flu,1/2", "old,cold,1/2"],
+            "'old' is no value of column 'age', whose values are like '31'.",
+            3,
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_prior_that_is_wrong_is_refused_where_it_is_wrong(
     ask: Callable[..., Verdict], lines: list[str], message: str, line: int | None
 ) -> None:
@@ -267,9 +309,13 @@ def test_a_prior_that_is_wrong_is_refused_where_it_is_wrong(
 
 def test_a_value_that_the_hierarchy_does_not_have_is_named(ask: Callable[..., Verdict]) -> None:
     error = complaint(
-        ask, *FINE[:-1], "B1,cold,1/8", "C1,cold,1/8",
-        hierarchies="{ward: ward.csv, age: {ranges: [10]}}", ward="A1;A\nA2;A\nB1;B\n",
-    )  # fmt: skip
+        ask,
+        *FINE[:-1],
+        "B1,cold,1/8",
+        "C1,cold,1/8",
+        hierarchies="{ward: ward.csv, age: {ranges: [10]}}",
+        ward="A1;A\nA2;A\nB1;B\n",
+    )
     assert (
         error.message
         == "the hierarchy of column 'ward' has no place for 'C1'. It stands in prior.csv."

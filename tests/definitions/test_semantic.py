@@ -475,7 +475,11 @@ def test_too_many_choices_are_not_begun(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("written", "message", "at"),
     [
-        ("measure: {positve: 0.5}", "measure takes no 'positve'. Did you mean 'positive'?", "measure"),
+        (
+            "measure: {positve: 0.5}",
+            "measure takes no 'positve'. Did you mean 'positive'?",
+            "measure",
+        ),
         ("measure: {positive: 0}", "positive=0 is no limit", "0}"),
         ("measure: {positive: 1.5}", "positive=1.5 is no limit", "1.5"),
         ("measure: {positive: lots}", "positive: 'lots' is not a number", "lots"),
@@ -487,20 +491,52 @@ def test_too_many_choices_are_not_begun(desk: Desk) -> None:
         ("measure: {rho1: 0.5, rho2: 0.4}", "rho1=0.5 is not below rho2=0.4.", "0.5"),
         ("measure: {rho1: 0.5, rho2: 1}", "rho2=1 protects nobody", "1}"),
         ("measure: strict", "measure says how much learning is too much.", "strict"),
-        ("measure: {positive: 0.5}, against: {negation: 1}", "against takes no 'negation'. Did you mean 'negations'?", "against"),
-        ("measure: {positive: 0.5}, against: {negations: -1}", "negations=-1 is out of range.", "-1"),
-        ("measure: {positive: 0.5}, against: [{negations: 1.5}]", "negations=1.5 is not a whole number.", "1.5"),
-        ("measure: {positive: 0.5}, against: everybody", "against says what the other side may know.", "everybody"),
+        (
+            "measure: {positive: 0.5}, against: {negation: 1}",
+            "against takes no 'negation'. Did you mean 'negations'?",
+            "against",
+        ),
+        (
+            "measure: {positive: 0.5}, against: {negations: -1}",
+            "negations=-1 is out of range.",
+            "-1",
+        ),
+        (
+            "measure: {positive: 0.5}, against: [{negations: 1.5}]",
+            "negations=1.5 is not a whole number.",
+            "1.5",
+        ),
+        (
+            "measure: {positive: 0.5}, against: everybody",
+            "against says what the other side may know.",
+            "everybody",
+        ),
         ("measure: {positive: 0.5}, against: {prior: 3}", "prior is the name of a CSV file.", "3}"),
-        ("measure: {positive: 0.5}, protect: {equal: all}", "protect takes no 'equal'. Did you mean 'equals'?", "protect"),
-        ("measure: {positive: 0.5}, protect: {equals: [[a]]}", "equals needs a list of values.", "equals"),
+        (
+            "measure: {positive: 0.5}, protect: {equal: all}",
+            "protect takes no 'equal'. Did you mean 'equals'?",
+            "protect",
+        ),
+        (
+            "measure: {positive: 0.5}, protect: {equals: [[a]]}",
+            "equals needs a list of values.",
+            "equals",
+        ),
         ("measure: {positive: 0.5}, protect: {range: [3]}", "range needs two numbers", "range"),
-        ("measure: {positive: 0.5}, protect: {range: [3, 1]}", "range ends before it begins: 3 to 1.", "range"),
+        (
+            "measure: {positive: 0.5}, protect: {range: [3, 1]}",
+            "range ends before it begins: 3 to 1.",
+            "range",
+        ),
         ("measure: {positive: 0.5}, protect: {within: -1}", "within=-1 is no distance.", "-1"),
-        ("measure: {positive: 0.5}, protect: {equals: [a], dont-care: [b]}", "dont-care belongs to equals: all.", "dont-care"),
+        (
+            "measure: {positive: 0.5}, protect: {equals: [a], dont-care: [b]}",
+            "dont-care belongs to equals: all.",
+            "dont-care",
+        ),
         ("protect: {equals: all}", "semantic needs 'measure'.", "semantic"),
     ],
-)  # fmt: skip
+)
 def test_an_error_points_at_its_place(
     ask: Callable[..., Verdict], written: str, message: str, at: str
 ) -> None:

@@ -78,7 +78,12 @@ def test_the_design_plan(tmp_path: Path) -> None:
     first, second = asked(conference(g(), e(release=["rs", "two"])), tmp_path)
     assert (first.status, second.status) == ("breached", "breached")
     document = first.to_json()
-    assert document["subject"] == {"secret": "reviewers", "release": "rs", "given": ["who"], "over": "instance"}
+    assert document["subject"] == {
+        "secret": "reviewers",
+        "release": "rs",
+        "given": ["who"],
+        "over": "instance",
+    }
     assert document["scope"] == "this data" and document["certainty"] == "exact"
     assert document["measured"]["worlds_equal"] is False
     assert document["witness"]["kind"] == "world" and document["witness"]["added"]
@@ -86,9 +91,13 @@ def test_the_design_plan(tmp_path: Path) -> None:
 
 
 def test_nobody_else_reads_personal_values(tmp_path: Path) -> None:
-    for verdict in asked(conference(g(), e(), e(secret="any-paper"), g(secret="any-paper", over="all")), tmp_path):
+    for verdict in asked(
+        conference(g(), e(), e(secret="any-paper"), g(secret="any-paper", over="all")), tmp_path
+    ):
         shared = str(verdict.to_json("shared"))
-        assert not any(f"'{value}'" in shared for value in ("r1", "r2", "r3", "c1", "c2", "p1")), shared
+        assert not any(f"'{value}'" in shared for value in ("r1", "r2", "r3", "c1", "c2", "p1")), (
+            shared
+        )
 
 
 def test_parameters_are_asked_for_every_value(tmp_path: Path) -> None:
@@ -98,23 +107,41 @@ def test_parameters_are_asked_for_every_value(tmp_path: Path) -> None:
     assert verdict.status == "holds" and verdict.vacuous is False
     verdict = one(conference(e(secret="any-paper", release="two")), tmp_path)
     assert verdict.status == "breached"
-    assert verdict.witness is not None and verdict.witness.personal["parameters"]["paper"] in ("p1", "p2", "_fresh0")
+    assert verdict.witness is not None and verdict.witness.personal["parameters"]["paper"] in (
+        "p1",
+        "p2",
+        "_fresh0",
+    )
     assert verdict.witness.facts["cases"] == 3  # p1, p2 and a new paper
 
 
 def test_sql_parameters_and_types(tmp_path: Path) -> None:
     plan = conference(
         {"e-safety": {"secret": "s", "release": "n"}},
-        tables={"T": {"columns": {"id": "integer", "born": "date"}, "rows": [[1, "2000-01-02"], [2, "1990-05-05"]], "domains": {"id": [1, 2, 3]}}},
-        constraints=[], secrets={"s": "SELECT DISTINCT born FROM T WHERE id = $id"}, releases={"n": {"query": "SELECT DISTINCT id FROM T"}}, published=[],
-    )  # fmt: skip
+        tables={
+            "T": {
+                "columns": {"id": "integer", "born": "date"},
+                "rows": [[1, "2000-01-02"], [2, "1990-05-05"]],
+                "domains": {"id": [1, 2, 3]},
+            }
+        },
+        constraints=[],
+        secrets={"s": "SELECT DISTINCT born FROM T WHERE id = $id"},
+        releases={"n": {"query": "SELECT DISTINCT id FROM T"}},
+        published=[],
+    )
     verdict = one(plan, tmp_path)
     assert verdict.status == "breached"
 
 
 def test_a_parameter_is_asked_for_every_value_that_is_known(tmp_path: Path) -> None:
     """Also for values of columns that it is joined with: p3 was submitted, and nobody has reviewed it."""
-    plan = boxes("N(r) :- RP(r, 'p3')", "S(r) :- RP(r, $paper)", ["V(c, p) :- SP(c, p)"], ["RP(r, p) -> SP(c, p)"])
+    plan = boxes(
+        "N(r) :- RP(r, 'p3')",
+        "S(r) :- RP(r, $paper)",
+        ["V(c, p) :- SP(c, p)"],
+        ["RP(r, p) -> SP(c, p)"],
+    )
     plan["tables"] = {
         "SP": {"columns": ["c", "p"], "rows": [["c1", "p1"], ["c1", "p3"]]},
         "RP": {"columns": ["r", "p"], "rows": [["r1", "p1"]], "domains": {"r": ["r1", "r2"]}},
@@ -129,32 +156,65 @@ def test_new_values_of_two_parameters_may_differ(tmp_path: Path) -> None:
 
 
 def test_parameters_of_other_types(tmp_path: Path) -> None:
-    for kind, value in (("boolean", True), ("timestamp", "2020-01-01 10:00:00"), ("date", "9999-12-31"), ("decimal", 1.5)):
+    for kind, value in (
+        ("boolean", True),
+        ("timestamp", "2020-01-01 10:00:00"),
+        ("date", "9999-12-31"),
+        ("decimal", 1.5),
+    ):
         plan = boxes("N() :- R(x)", "S() :- R($p)")
         plan["tables"] = {"R": {"columns": {"x": kind}, "rows": [[value]]}}
-        assert {verdict.status for verdict in asked(plan, tmp_path)} <= {"breached", "holds", "undecided"}
+        assert {verdict.status for verdict in asked(plan, tmp_path)} <= {
+            "breached",
+            "holds",
+            "undecided",
+        }
 
 
 def test_a_boolean_parameter_is_a_constant(tmp_path: Path) -> None:
     plan = boxes("N(b) :- R(b, 1)", "S() :- R($b, c)", ["V() :- R(b, c)"])
-    plan["tables"] = {"R": {"columns": {"b": "boolean", "c": "integer"}, "rows": [[True, 1]], "domains": {"c": [1, 2]}}}
+    plan["tables"] = {
+        "R": {
+            "columns": {"b": "boolean", "c": "integer"},
+            "rows": [[True, 1]],
+            "domains": {"c": [1, 2]},
+        }
+    }
     assert asked(plan, tmp_path)[0].status == "breached"
 
 
 def test_parameters_of_several_types_keep_apart(tmp_path: Path) -> None:
     plan = boxes("N() :- R(x, y, z)", "S() :- R($a, $b, $c)")
-    plan["tables"] = {"R": {"columns": {"x": "text", "y": "integer", "z": "boolean"}, "rows": [["q", 1, True]], "domains": {"x": ["q", "r"], "y": [1, 2]}}}
+    plan["tables"] = {
+        "R": {
+            "columns": {"x": "text", "y": "integer", "z": "boolean"},
+            "rows": [["q", 1, True]],
+            "domains": {"x": ["q", "r"], "y": [1, 2]},
+        }
+    }
     first, _ = asked(plan, tmp_path)
-    assert first.status == "breached" and first.witness is not None and first.witness.facts["cases"] == 8
+    assert (
+        first.status == "breached"
+        and first.witness is not None
+        and first.witness.facts["cases"] == 8
+    )
 
 
 # -- who sees what ------------------------------------------------------------------------------------
 
 
 def test_clients_who_collude_see_together(tmp_path: Path) -> None:
-    plan = conference(g(name="alone"), g(collude=[["authors", "chairs"]], name="together"), g(release="sp", collude=[["authors", "chairs"]], name="other"), published=["who", "sp"])
+    plan = conference(
+        g(name="alone"),
+        g(collude=[["authors", "chairs"]], name="together"),
+        g(release="sp", collude=[["authors", "chairs"]], name="other"),
+        published=["who", "sp"],
+    )
     plan["published"] = ["who", "rs"]
-    plan["checks"] = [e(release="sp", name="alone"), e(release="sp", collude=[["authors", "chairs"]], name="together")]
+    plan["checks"] = [
+        e(release="sp", name="alone"),
+        e(release="sp", collude=[["authors", "chairs"]], name="together"),
+    ]
     alone, together = asked(plan, tmp_path)
     assert alone.against.startswith("chairs who saw who ")
     assert together.against.startswith("authors and chairs together who saw who and rs ")
@@ -182,7 +242,11 @@ def test_parts_of_a_group_may_collude(tmp_path: Path) -> None:
 
 
 def test_given_replaces_published(tmp_path: Path) -> None:
-    plan = conference(g(release="who", given=[], name="a"), g(release="who", given=["who2"], name="b"), published=[])
+    plan = conference(
+        g(release="who", given=[], name="a"),
+        g(release="who", given=["who2"], name="b"),
+        published=[],
+    )
     plan["releases"]["who2"] = {"query": "W(x) :- RS(x, _)"}
     first, second = asked(plan, tmp_path)
     assert (first.status, second.status) == ("breached", "holds")
@@ -191,7 +255,9 @@ def test_given_replaces_published(tmp_path: Path) -> None:
 
 
 def test_a_dictionary_is_published_too(tmp_path: Path) -> None:
-    plan = conference(g(release="n", dictionary=["RS.reviewer"], name="a"), g(release="n", name="b"), published=[])
+    plan = conference(
+        g(release="n", dictionary=["RS.reviewer"], name="a"), g(release="n", name="b"), published=[]
+    )
     plan["releases"]["n"] = {"query": "N(r) :- RS(r, s)"}
     first, second = asked(plan, tmp_path)
     assert (first.status, second.status) == ("holds", "breached")
@@ -200,7 +266,9 @@ def test_a_dictionary_is_published_too(tmp_path: Path) -> None:
 
 
 def test_published_constraints_are_known(tmp_path: Path) -> None:
-    plan = conference(g(release="two", name="a"), g(release="again", given=["who", "two"], name="b"))
+    plan = conference(
+        g(release="two", name="a"), g(release="again", given=["who", "two"], name="b")
+    )
     plan["releases"]["again"] = {"constraint": "SP(c, p) -> RP(a, p)"}
     first, second = asked(plan, tmp_path)
     assert (first.status, second.status) == ("breached", "holds")
@@ -209,22 +277,46 @@ def test_published_constraints_are_known(tmp_path: Path) -> None:
 # -- holds and undecided ------------------------------------------------------------------------------
 
 
-def boxes(new: str, secret: str, published: list[str] | None = None, constraints: list[str] | None = None, **more: Any) -> dict[str, Any]:
+def boxes(
+    new: str,
+    secret: str,
+    published: list[str] | None = None,
+    constraints: list[str] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
     """Two tables R(a) and T(a) without domains."""
-    releases = {"n": {"query": new}, **{f"v{at}": {"query": text} for at, text in enumerate(published or [])}}
+    releases = {
+        "n": {"query": new},
+        **{f"v{at}": {"query": text} for at, text in enumerate(published or [])},
+    }
     tables = {"R": {"columns": ["a"], "rows": [["x"]]}, "T": {"columns": ["a"], "rows": [["y"]]}}
     return {
-        "version": 1, "tables": tables, "constraints": constraints or [], "secrets": {"s": secret}, "releases": releases,
+        "version": 1,
+        "tables": tables,
+        "constraints": constraints or [],
+        "secrets": {"s": secret},
+        "releases": releases,
         "published": [f"v{at}" for at in range(len(published or []))],
-        "checks": [{"g-safety": {"secret": "s", "release": "n"}}, {"e-safety": {"secret": "s", "release": "n"}}], **more,
-    }  # fmt: skip
+        "checks": [
+            {"g-safety": {"secret": "s", "release": "n"}},
+            {"e-safety": {"secret": "s", "release": "n"}},
+        ],
+        **more,
+    }
 
 
 def test_tables_that_nothing_connects(tmp_path: Path) -> None:
     first, second = asked(boxes("N(x) :- T(x)", "S(x) :- R(x)"), tmp_path)
     assert first.status == "breached"
-    assert second.status == "holds" and second.certificate is not None and second.certificate.kind == "separate"
-    _, second = asked(boxes("N(x) :- T(x)", "S(x) :- R(x)", constraints=["T(x) -> T(x)", "R(x), T(x) -> false"]), tmp_path)
+    assert (
+        second.status == "holds"
+        and second.certificate is not None
+        and second.certificate.kind == "separate"
+    )
+    _, second = asked(
+        boxes("N(x) :- T(x)", "S(x) :- R(x)", constraints=["T(x) -> T(x)", "R(x), T(x) -> false"]),
+        tmp_path,
+    )
     assert second.status == "breached"
 
 
@@ -253,9 +345,13 @@ def test_a_proved_number_of_unseen_values_suffices(tmp_path: Path) -> None:
 
 
 def test_a_secret_that_is_out_already(tmp_path: Path) -> None:
-    first, second = asked(boxes("N(x) :- T(x)", "S(x) :- R(x)", ["V(x) :- R(x)"], ["R(x), T(x) -> false"]), tmp_path)
+    first, second = asked(
+        boxes("N(x) :- T(x)", "S(x) :- R(x)", ["V(x) :- R(x)"], ["R(x), T(x) -> false"]), tmp_path
+    )
     assert (first.status, second.status) == ("holds", "holds")
-    assert first.vacuous and first.certificate is not None and first.certificate.kind == "one-secret"
+    assert (
+        first.vacuous and first.certificate is not None and first.certificate.kind == "one-secret"
+    )
 
 
 def test_over_a_domain_and_on_every_database(tmp_path: Path) -> None:
@@ -265,7 +361,9 @@ def test_over_a_domain_and_on_every_database(tmp_path: Path) -> None:
         next(iter(check.values()))["over"] = "all"
     first, second = asked(plan, tmp_path)
     assert (first.status, second.status) == ("breached", "breached")
-    assert first.scope == "schema" and first.witness is not None and "instance" in first.witness.facts
+    assert (
+        first.scope == "schema" and first.witness is not None and "instance" in first.witness.facts
+    )
     for name in ("R", "T"):
         plan["tables"][name]["domains"] = {"a": ["x", "y"]}
     for check in plan["checks"]:
@@ -283,7 +381,9 @@ def test_over_a_domain_and_on_every_database(tmp_path: Path) -> None:
 
 def test_on_every_database_what_is_not_found_is_undecided(tmp_path: Path) -> None:
     """V determines N on every database by an argument that is not looked for: nothing is claimed."""
-    many = ", ".join(f"R(x{at})" for at in range(5)) + "".join(f", x{one} != x{two}" for one in range(5) for two in range(one))
+    many = ", ".join(f"R(x{at})" for at in range(5)) + "".join(
+        f", x{one} != x{two}" for one in range(5) for two in range(one)
+    )
     plan = boxes(f"N() :- {many}", "S() :- R(x)", ["V() :- R('x')"])
     plan["checks"] = [{"g-safety": {"secret": "s", "release": "n", "over": "all"}}]
     verdict = one(plan, tmp_path)
@@ -293,9 +393,15 @@ def test_on_every_database_what_is_not_found_is_undecided(tmp_path: Path) -> Non
 
 def test_too_many_possible_tuples(tmp_path: Path) -> None:
     rows = [[f"r{at}", f"c{at}"] for at in range(1000)]
-    plan = conference(g(), tables__RS__rows=rows, tables__RP__domains={}, tables__RP__rows=[], published=[])
+    plan = conference(
+        g(), tables__RS__rows=rows, tables__RP__domains={}, tables__RP__rows=[], published=[]
+    )
     verdict = one(plan, tmp_path)
-    assert verdict.reason is not None and verdict.reason.code == "limit" and "possible tuples" in verdict.reason.text
+    assert (
+        verdict.reason is not None
+        and verdict.reason.code == "limit"
+        and "possible tuples" in verdict.reason.text
+    )
 
 
 def test_time_is_up(tmp_path: Path) -> None:
@@ -342,9 +448,18 @@ def test_answers_that_need_many_unseen_values(tmp_path: Path) -> None:
 def test_a_secret_may_die_though_no_row_does(tmp_path: Path) -> None:
     """A and B split twenty values; who is paired with whom tells the split but for the side."""
     values = [f"v{at:02}" for at in range(20)]
-    plan = boxes("N(x, y) :- R(x), T(y); N(y, x) :- R(x), T(y)", "S(x) :- R(x)", ["V(x) :- R(x); V(x) :- T(x)"], ["R(x), T(x) -> false"])
+    plan = boxes(
+        "N(x, y) :- R(x), T(y); N(y, x) :- R(x), T(y)",
+        "S(x) :- R(x)",
+        ["V(x) :- R(x); V(x) :- T(x)"],
+        ["R(x), T(x) -> false"],
+    )
     for name, mine in (("R", values[:10]), ("T", values[10:])):
-        plan["tables"][name] = {"columns": ["a"], "rows": [[value] for value in mine], "domains": {"a": values}}
+        plan["tables"][name] = {
+            "columns": ["a"],
+            "rows": [[value] for value in mine],
+            "domains": {"a": values},
+        }
     plan["checks"] = plan["checks"][1:]
     assert one(plan, tmp_path).status == "breached"
 
@@ -386,29 +501,70 @@ def test_queries_that_need_no_table(tmp_path: Path) -> None:
     ("changes", "kind", "words"),
     [
         ({"constraints": ["RP(r, p), x != r -> false"]}, QueryError, "x is compared on the left"),
-        ({"constraints": ["RS(r, c), RS(q, c) -> r = q"]}, DataError, "RS('r1', 'c1') and RS('r2', 'c1')"),
-        ({"constraints": ["RS(r, c) -> SP(c, d), RP(r, d)", "true -> RS('r9', c)"]}, DataError, "violate"),
-        ({"tables__RP__domains": {"reviewer": ["r1", "r2", "r3"]}}, DataError, "row 4 of table 'RP' has 'r4' in reviewer"),
+        (
+            {"constraints": ["RS(r, c), RS(q, c) -> r = q"]},
+            DataError,
+            "RS('r1', 'c1') and RS('r2', 'c1')",
+        ),
+        (
+            {"constraints": ["RS(r, c) -> SP(c, d), RP(r, d)", "true -> RS('r9', c)"]},
+            DataError,
+            "violate",
+        ),
+        (
+            {"tables__RP__domains": {"reviewer": ["r1", "r2", "r3"]}},
+            DataError,
+            "row 4 of table 'RP' has 'r4' in reviewer",
+        ),
         ({"tables__RP__key": ["paper"]}, DataError, "key paper of RP"),
-        ({"tables__RP__foreign-keys": {"reviewer": "RX.reviewer"}}, PlanError, "there is no table 'RX'"),
-        ({"tables__RP__foreign-keys": {"reviewer": "RS.revewer"}}, PlanError, "no column 'revewer'"),
+        (
+            {"tables__RP__foreign-keys": {"reviewer": "RX.reviewer"}},
+            PlanError,
+            "there is no table 'RX'",
+        ),
+        (
+            {"tables__RP__foreign-keys": {"reviewer": "RS.revewer"}},
+            PlanError,
+            "no column 'revewer'",
+        ),
         ({"tables__RP__foreign-keys": {"reviewer": "RS"}}, PlanError, "found 'RS'"),
-        ({"secrets__reviewers": "SELECT count(*) FROM RP"}, QueryError, "outside what view safety reads"),
-        ({"secrets__reviewers": "S(r) :- RP(r, p), p < 'p2'"}, QueryError, "compares RP.paper by <"),
+        (
+            {"secrets__reviewers": "SELECT count(*) FROM RP"},
+            QueryError,
+            "outside what view safety reads",
+        ),
+        (
+            {"secrets__reviewers": "S(r) :- RP(r, p), p < 'p2'"},
+            QueryError,
+            "compares RP.paper by <",
+        ),
         ({"secrets__reviewers": "S($x) :- RP(r, p)"}, QueryError, "$x is compared with no column"),
-        ({"releases__rs": {"query": "SELECT reviewer FROM RS GROUP BY reviewer HAVING count(*) > 1"}}, QueryError, "outside what view safety reads"),
+        (
+            {
+                "releases__rs": {
+                    "query": "SELECT reviewer FROM RS GROUP BY reviewer HAVING count(*) > 1"
+                }
+            },
+            QueryError,
+            "outside what view safety reads",
+        ),
         ({"releases__rs": {"constraint": "SP(c, p) -> RP('r1', p)"}}, DataError, "SP('c2', 'p2')"),
         ({"dictionary": ["RP"]}, PlanError, "'RP' is no column of a table"),
         ({"dictionary": ["RP.revewer"]}, PlanError, "no column 'revewer'"),
     ],
-)  # fmt: skip
-def test_bad_input_says_where_and_what(changes: dict[str, Any], kind: type[TacitError], words: str, tmp_path: Path) -> None:
+)
+def test_bad_input_says_where_and_what(
+    changes: dict[str, Any], kind: type[TacitError], words: str, tmp_path: Path
+) -> None:
     error = refused(conference(g(), **changes), tmp_path)
     assert isinstance(error, kind) and words in error.message
 
 
 def test_clients_that_get_nothing(tmp_path: Path) -> None:
-    assert "no release goes to 'chair'" in refused(conference(g(collude=[["authors", "chair"]])), tmp_path).message
+    assert (
+        "no release goes to 'chair'"
+        in refused(conference(g(collude=[["authors", "chair"]])), tmp_path).message
+    )
 
 
 def test_over_domain_needs_domains(tmp_path: Path) -> None:
@@ -419,7 +575,9 @@ def test_constraints_that_never_end(tmp_path: Path) -> None:
     plan = boxes("N(y) :- R(x, y)", "S(x) :- R(x, y)", constraints=["R(x, y) -> R(y, z)"])
     plan["tables"] = {"R": {"columns": ["a", "b"], "rows": [["x", "x"]]}}
     error = refused(plan, tmp_path)
-    assert isinstance(error, QueryError) and error.code == "endless" and "R.b -> R.b" in error.message
+    assert (
+        isinstance(error, QueryError) and error.code == "endless" and "R.b -> R.b" in error.message
+    )
     plan["tables"]["R"]["domains"] = {"a": ["x", "y"], "b": ["x", "y"]}
     assert [verdict.status for verdict in asked(plan, tmp_path)] == ["breached", "breached"]
 
@@ -440,7 +598,9 @@ def test_values_beside_a_domain_of_another_table_do_not_matter(tmp_path: Path) -
     assert one(plan, tmp_path).status == "breached"
 
 
-def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def run() -> int:
         monkeypatch.setattr(sys, "argv", ["tacit", "check", str(tmp_path / "tacit.yaml"), "--json"])
         with pytest.raises(SystemExit) as done:
@@ -449,7 +609,10 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
     (tmp_path / "tacit.yaml").write_text(yaml.safe_dump(conference(g(), e(name="odds"))), "utf-8")
     assert run() == 1
-    assert [one["status"] for one in json.loads(capsys.readouterr().out)["verdicts"]] == ["breached", "breached"]
+    assert [one["status"] for one in json.loads(capsys.readouterr().out)["verdicts"]] == [
+        "breached",
+        "breached",
+    ]
     (tmp_path / "tacit.yaml").write_text(yaml.safe_dump(conference(g(over="domain"))), "utf-8")
     assert run() == 2
     assert json.loads(capsys.readouterr().out)["error"]["hint"].startswith("Add domains:")

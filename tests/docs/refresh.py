@@ -49,8 +49,13 @@ def main() -> None:
     """Refresh every page that needs no database server."""
     here = Path.cwd()
     with patch.dict(os.environ, plain_environment(), clear=True):
-        for page in (page for page in (*RUN, *SERVED) if not sys.argv[1:] or page.name in sys.argv[1:]):
-            with tempfile.TemporaryDirectory() as folder, reading(pages=page.name == "workbench.md") as reader:
+        for page in (
+            page for page in (*RUN, *SERVED) if not sys.argv[1:] or page.name in sys.argv[1:]
+        ):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                reading(pages=page.name == "workbench.md") as reader,
+            ):
                 os.chdir(folder)
                 text = refreshed(page, Path(folder), reader if page in SERVED else None)
                 os.chdir(here)

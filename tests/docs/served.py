@@ -48,12 +48,16 @@ class Reader:
                 self.token = tokens[-1]
             return tidy(printed)
         assert command.split()[0] in SHELL, f"nobody here knows {command}"
-        ran = subprocess.run(["bash", "-c", self._here(command)], capture_output=True, text=True, timeout=LONGEST)
+        ran = subprocess.run(
+            ["bash", "-c", self._here(command)], capture_output=True, text=True, timeout=LONGEST
+        )
         return self._there(ran.stdout + ran.stderr)
 
     def asks(self, block: Block, names: dict[str, object]) -> str:
         """Run a block of Python; what is not as the page says."""
-        test = doctest.DocTestParser().get_doctest(self._here(block.text), names, block.name, str(block.page), block.line)
+        test = doctest.DocTestParser().get_doctest(
+            self._here(block.text), names, block.name, str(block.page), block.line
+        )
         assert test.examples, f"{block.name}: a Python block has no >>>"
         said: list[str] = []
         doctest.DocTestRunner().run(test, out=said.append, clear_globs=False)
@@ -74,9 +78,19 @@ class Reader:
 
     def _serves(self, command: str) -> str:
         """Start a gateway; what it says until it answers, or why it does not."""
-        words = [sys.executable, "-m", "tacit", *shlex.split(command)[1:], "--port", "0", "--workbench" if self._pages else "--no-workbench"]
+        words = [
+            sys.executable,
+            "-m",
+            "tacit",
+            *shlex.split(command)[1:],
+            "--port",
+            "0",
+            "--workbench" if self._pages else "--no-workbench",
+        ]
         self._told, self._ready = [], threading.Event()
-        self._server = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=os.environ)
+        self._server = subprocess.Popen(
+            words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=os.environ
+        )
         threading.Thread(target=self._listen, args=(self._server,), daemon=True).start()
         assert self._ready.wait(LONGEST), "the gateway did not start"
         return self._there("".join(self._told))

@@ -31,7 +31,10 @@ FENCE = re.compile(
 SECONDS = re.compile(r'("seconds": )[0-9.]+')
 STAND_INS = (
     (re.compile(r'("milliseconds": )[0-9.]+'), r"\g<1>4.2"),
-    (re.compile(r"\btacit_[\w-]{43}(?![\w-])"), "tacit_mEr0nEvZ3kAs9uQx1tYbH7cWgLpD5iJfO2aVsTeXq8U"),
+    (
+        re.compile(r"\btacit_[\w-]{43}(?![\w-])"),
+        "tacit_mEr0nEvZ3kAs9uQx1tYbH7cWgLpD5iJfO2aVsTeXq8U",
+    ),
     (re.compile(r"\bonce=[\w-]{43}(?![\w-])"), "once=Jb2Xw0dRk5vT8mYqLs4HnZ7cPgAe9uFiO1rKxVtBwQ6"),
     (re.compile(r'("id": )"[0-9a-f]{16}"'), r'\g<1>"5f0c2a9e7b14d836"'),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"), "2026-04-01T09:30:00.000000Z"),
@@ -121,7 +124,9 @@ def tidy(printed: str) -> str:
 def same_hashes(printed: str) -> str:
     """Keyed hashes differ with the key and the time: the first, the second, ... of a text each have one that stands for it."""
     seen: dict[str, str] = {}
-    return HASH.sub(lambda found: seen.setdefault(found[0], sha256(b"%d" % len(seen)).hexdigest()), printed)
+    return HASH.sub(
+        lambda found: seen.setdefault(found[0], sha256(b"%d" % len(seen)).hexdigest()), printed
+    )
 
 
 def run(command: str) -> str:
@@ -136,7 +141,11 @@ def printed_by(command: str) -> str:
     program, *arguments = shlex.split(command)
     assert program == "tacit"
     printed, messages = io.StringIO(), io.StringIO()
-    with patch.object(sys, "argv", [program, *arguments]), redirect_stdout(printed), redirect_stderr(messages):
+    with (
+        patch.object(sys, "argv", [program, *arguments]),
+        redirect_stdout(printed),
+        redirect_stderr(messages),
+    ):
         cli.run()
     return messages.getvalue() + printed.getvalue()
 
@@ -153,7 +162,9 @@ def prepare(block: Block, folder: Path) -> None:
         return
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(changed(path.read_text("utf-8"), block.text) if block.changes else block.text, "utf-8")
+    path.write_text(
+        changed(path.read_text("utf-8"), block.text) if block.changes else block.text, "utf-8"
+    )
 
 
 def changed(text: str, lines: str) -> str:
@@ -171,4 +182,8 @@ def changed(text: str, lines: str) -> str:
 
 def plain_environment() -> dict[str, str]:
     """The environment without what would change the output."""
-    return {key: value for key, value in os.environ.items() if key not in ("CI", "FORCE_COLOR", "COLUMNS")}
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("CI", "FORCE_COLOR", "COLUMNS")
+    }

@@ -51,7 +51,9 @@ def is_named(word: str, text: str) -> bool:
 
 def section(heading: str, text: str) -> str:
     """What stands below a heading, up to the next of the same rank."""
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
     assert found, f"there is no heading '## {heading}'"
     return found[1]
 
@@ -143,13 +145,19 @@ def test_every_definition_has_a_page_with_all_its_parts(name: str) -> None:
     keys = ["release", *(one.name for one in CHECKS[name].parameters)]
     assert not [key for key in keys if not is_named(key, parameters)]
     assert f"[{name}]({name}.md)" in page("definitions/README.md")
-    assert re.search(rf"^\| `{name}` \|", section("Fields", page("reference/json.md")), re.MULTILINE)
+    assert re.search(
+        rf"^\| `{name}` \|", section("Fields", page("reference/json.md")), re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_what_a_definition_says_about_itself_is_in_the_index(name: str) -> None:
     definition = DEFINITIONS[name]
-    rows = [line for line in page("definitions/README.md").splitlines() if line.startswith(f"| `{name}` |")]
+    rows = [
+        line
+        for line in page("definitions/README.md").splitlines()
+        if line.startswith(f"| `{name}` |")
+    ]
     said = [cell.strip().partition(",")[0] for cell in rows[-1].strip("|").split("|")[1:]]
     facts = (
         definition.monotone,
@@ -164,7 +172,11 @@ def test_every_public_name_is_in_the_reference() -> None:
     text = page("reference/python.md")
     missing = [name for name in tacit.__all__ if not is_named(name, text)]
     assert not missing, f"docs/reference/python.md says nothing about {missing}"
-    unused = [name for name in tacit.__all__ if not re.search(rf"^(>>>|\.\.\.).*\b{name}\b", text, re.MULTILINE)]
+    unused = [
+        name
+        for name in tacit.__all__
+        if not re.search(rf"^(>>>|\.\.\.).*\b{name}\b", text, re.MULTILINE)
+    ]
     assert not unused, f"no example of docs/reference/python.md uses {unused}"
 
 
@@ -175,7 +187,9 @@ def test_every_dependency_earns_a_line() -> None:
         for requirement in packages:
             name = PACKAGE_NAME.match(requirement)[0]  # type: ignore[index]
             row = rf"^\|{f' `{extra}` .' if extra else ''}[^|]*`{re.escape(name)}`[^|]*\|[^|]+\|$"
-            assert re.search(row, text, re.MULTILINE), f"docs/dependencies.md does not say why {extra or 'we'} need {name}"
+            assert re.search(row, text, re.MULTILINE), (
+                f"docs/dependencies.md does not say why {extra or 'we'} need {name}"
+            )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -197,10 +211,16 @@ def anchors(path: Path) -> list[str]:
     return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "src/tacit/report").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "src/tacit/report").glob("*")), ids=lambda path: path.name
+)
 def test_a_report_promises_no_more_than_was_checked(path: Path) -> None:
     if path.is_file():
-        promises = re.findall(r"\b(?:anonymous|anonymi[sz]ed|safe|safely|compliant)\b", path.read_text("utf-8"), re.IGNORECASE)
+        promises = re.findall(
+            r"\b(?:anonymous|anonymi[sz]ed|safe|safely|compliant)\b",
+            path.read_text("utf-8"),
+            re.IGNORECASE,
+        )
         assert not promises
 
 

@@ -61,7 +61,9 @@ def check_step(command: str, expected: str | None, block: Block) -> None:
 
 
 def check_python(block: Block, names: dict[str, object]) -> None:
-    test = doctest.DocTestParser().get_doctest(block.text, names, block.name, str(block.page), block.line)
+    test = doctest.DocTestParser().get_doctest(
+        block.text, names, block.name, str(block.page), block.line
+    )
     assert test.examples, f"{block.name}: a Python block has no >>>"
     said: list[str] = []
     doctest.DocTestRunner().run(test, out=said.append, clear_globs=False)
@@ -84,7 +86,9 @@ def test_a_whole_plan_loads_unless_the_page_says_it_is_wrong(block: Block, tmp_p
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
-def test_the_page_of_a_definition_explains_all_evidence_of_its_example(name: str, folder: Path) -> None:
+def test_the_page_of_a_definition_explains_all_evidence_of_its_example(
+    name: str, folder: Path
+) -> None:
     page = ROOT / "docs" / "definitions" / f"{name}.md"
     for block in blocks(page):
         prepare(block, folder)
@@ -96,7 +100,9 @@ def test_the_page_of_a_definition_explains_all_evidence_of_its_example(name: str
         assert not missing, f"docs/definitions/{name}.md does not say what {missing} means"
 
 
-@pytest.mark.parametrize("block", [block for block in ALL if block.language in ("sh", "console", "bash")], ids=named)
+@pytest.mark.parametrize(
+    "block", [block for block in ALL if block.language in ("sh", "console", "bash")], ids=named
+)
 def test_commands_and_options_exist(block: Block) -> None:
     for words in tacit_commands(block):
         command: click.Command = cli
@@ -104,8 +110,12 @@ def test_commands_and_options_exist(block: Block) -> None:
         while isinstance(command, click.Group) and words and not words[0].startswith("-"):
             assert words[0] in command.commands, f"there is no command: {name} {words[0]}"
             command, name, words = command.commands[words[0]], f"{name} {words[0]}", words[1:]
-        known = {option for one in command.params if isinstance(one, click.Option) for option in one.opts} | {"--help", "-h"}
-        strange = [word for word in words if word.startswith("-") and word.partition("=")[0] not in known]
+        known = {
+            option for one in command.params if isinstance(one, click.Option) for option in one.opts
+        } | {"--help", "-h"}
+        strange = [
+            word for word in words if word.startswith("-") and word.partition("=")[0] not in known
+        ]
         assert not strange, f"{name} has no option {strange}"
 
 
@@ -115,7 +125,10 @@ def tacit_commands(block: Block) -> Iterator[list[str]]:
         found = re.match(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\S*/)?tacit (.*)", line)
         if found:
             words = shlex.split(found[1], comments=True)
-            stop = next((at for at, word in enumerate(words) if word in ("|", ">", "&&", "||", ";")), len(words))
+            stop = next(
+                (at for at, word in enumerate(words) if word in ("|", ">", "&&", "||", ";")),
+                len(words),
+            )
             yield words[:stop]
 
 
@@ -124,4 +137,6 @@ def test_make_targets_that_pages_name_exist() -> None:
     for block in ALL:
         if block.language in ("sh", "console", "bash"):
             for target in re.findall(r"^(?:\$ )?make ([\w-]+)", block.text, re.MULTILINE):
-                assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{block.name}: make {target}"
+                assert re.search(rf"^{target}:", makefile, re.MULTILINE), (
+                    f"{block.name}: make {target}"
+                )

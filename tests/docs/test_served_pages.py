@@ -17,7 +17,9 @@ needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="no curl: a
 
 @needs_curl
 @pytest.mark.parametrize("page", SERVED, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_about_the_gateway_shows_is_what_a_reader_gets(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_page_about_the_gateway_shows_is_what_a_reader_gets(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if page.name == "workbench.md":
         pytest.importorskip("nicegui")
     monkeypatch.chdir(tmp_path)

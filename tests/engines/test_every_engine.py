@@ -15,7 +15,9 @@ from tacit.engines.base import Engine
 from tacit.errors import DataError, EngineError, TacitError
 from tacit.model.schema import Table
 
-PEOPLE = Table("people", columns={"name": None, "age": None}, rows=(("Ana", 28), ("Bo", None), ("Cy", 31)))
+PEOPLE = Table(
+    "people", columns={"name": None, "age": None}, rows=(("Ana", 28), ("Bo", None), ("Cy", 31))
+)
 
 
 def asked(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
@@ -26,9 +28,27 @@ def test_rows_in_the_plan_keep_their_values_and_types(engine: Engine) -> None:
     engine.attach(
         Table(
             "kinds",
-            columns={"n": None, "d": None, "t": None, "b": None, "day": "date", "at": "timestamp", "zip": "text", "dist": None},
+            columns={
+                "n": None,
+                "d": None,
+                "t": None,
+                "b": None,
+                "day": "date",
+                "at": "timestamp",
+                "zip": "text",
+                "dist": None,
+            },
             rows=(
-                (1, Decimal("0.10"), "x", True, "2024-02-29", "2024-02-29T10:00:00+02:00", 1305, {"flu": 0.5}),
+                (
+                    1,
+                    Decimal("0.10"),
+                    "x",
+                    True,
+                    "2024-02-29",
+                    "2024-02-29T10:00:00+02:00",
+                    1305,
+                    {"flu": 0.5},
+                ),
                 (None,) * 8,
             ),
         )
@@ -36,22 +56,47 @@ def test_rows_in_the_plan_keep_their_values_and_types(engine: Engine) -> None:
     kinds = ("integer", "decimal", "text", "boolean", "date", "timestamp", "text", "text")
     assert tuple(engine.columns("kinds").values()) == kinds
     assert asked(engine, "SELECT * FROM kinds WHERE NOT n IS NULL") == [
-        (1, Decimal("0.10"), "x", True, date(2024, 2, 29), datetime(2024, 2, 29, 8), "1305", '{"flu": 0.5}')
+        (
+            1,
+            Decimal("0.10"),
+            "x",
+            True,
+            date(2024, 2, 29),
+            datetime(2024, 2, 29, 8),
+            "1305",
+            '{"flu": 0.5}',
+        )
     ]
 
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("integer", "28.7"), ("integer", 2**63), ("decimal", "1,5"), ("date", "29.2.2024"), ("boolean", "perhaps"), ("integer", "x")],
+    [
+        ("integer", "28.7"),
+        ("integer", 2**63),
+        ("decimal", "1,5"),
+        ("date", "29.2.2024"),
+        ("boolean", "perhaps"),
+        ("integer", "x"),
+    ],
 )
-def test_values_that_do_not_fit_are_errors_and_never_rounded(engine: Engine, kind: Any, value: Any) -> None:
+def test_values_that_do_not_fit_are_errors_and_never_rounded(
+    engine: Engine, kind: Any, value: Any
+) -> None:
     with pytest.raises(DataError, match=f"is not of type {kind}"):
         engine.attach(Table("t", columns={"c": kind}, rows=((value,),)))
 
 
 def test_rows_that_end_in_a_decimal_are_stored(engine: Engine) -> None:
-    engine.attach(Table("doses", columns={"name": None, "dose": None}, rows=(("a", Decimal("0.125")), ("b", 2))))
-    assert sorted(asked(engine, "SELECT * FROM doses")) == [("a", Decimal("0.125")), ("b", Decimal("2.000"))]
+    engine.attach(
+        Table(
+            "doses", columns={"name": None, "dose": None}, rows=(("a", Decimal("0.125")), ("b", 2))
+        )
+    )
+    assert sorted(asked(engine, "SELECT * FROM doses")) == [
+        ("a", Decimal("0.125")),
+        ("b", Decimal("2.000")),
+    ]
 
 
 def test_rows_of_the_wrong_length_are_an_error(engine: Engine) -> None:
@@ -79,7 +124,14 @@ def test_only_questions_are_asked(engine: Engine) -> None:
     assert engine.value(shapes.row_count("people")) == 3
 
 
-@pytest.mark.parametrize("sql", ["SELECT nobody FROM people", "SELECT name FROM nowhere", "SELECT name + 1 FROM people WHERE age"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT nobody FROM people",
+        "SELECT name FROM nowhere",
+        "SELECT name + 1 FROM people WHERE age",
+    ],
+)
 def test_a_question_that_cannot_be_read_is_refused_before_it_runs(engine: Engine, sql: str) -> None:
     engine.attach(PEOPLE)
     engine.explain(parse_one("SELECT name FROM people"))
@@ -109,7 +161,9 @@ def test_collations_name_the_text_columns_where_they_are_needed(engine: Engine) 
     assert engine.collations("people") == expected
 
 
-def test_a_folder_of_files_reads_the_same_on_both_engines_that_read_files(engine: Engine, tmp_path: Path) -> None:
+def test_a_folder_of_files_reads_the_same_on_both_engines_that_read_files(
+    engine: Engine, tmp_path: Path
+) -> None:
     (tmp_path / "mixed.csv").write_bytes(
         "\ufeffzip;age; half ;note;none\r\n"
         '01305;28;0.5;"a ""b""; c\nd \\n \\";\r\n'
@@ -121,7 +175,13 @@ def test_a_folder_of_files_reads_the_same_on_both_engines_that_read_files(engine
             engine.attach(Table("mixed", file="mixed.csv"))
         return
     engine.attach(Table("mixed"))
-    assert engine.columns("mixed") == {"zip": "text", "age": "integer", "half": "decimal", "note": "text", "none": "text"}
+    assert engine.columns("mixed") == {
+        "zip": "text",
+        "age": "integer",
+        "half": "decimal",
+        "note": "text",
+        "none": "text",
+    }
     assert asked(engine, "SELECT * FROM mixed") == [
         ("01305", 28, Decimal("0.50"), 'a "b"; c\nd \\n \\', None),
         ("13053", None, Decimal("1.25"), None, None),
@@ -132,20 +192,30 @@ def test_a_folder_of_files_reads_the_same_on_both_engines_that_read_files(engine
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a,b\n1,2\n" * 12 + b"1,2,3\n", r"t\.csv:25: the first line names 2 columns, this line has 3"),
-        (b"a,b\n1,2\n" * 12 + b"1\n", r"t\.csv:25: the first line names 2 columns, this line has 1"),
+        (
+            b"a,b\n1,2\n" * 12 + b"1,2,3\n",
+            r"t\.csv:25: the first line names 2 columns, this line has 3",
+        ),
+        (
+            b"a,b\n1,2\n" * 12 + b"1\n",
+            r"t\.csv:25: the first line names 2 columns, this line has 1",
+        ),
         (b"a,b\n1,\xe9\n", r"t\.csv:2:3: t\.csv is not UTF-8 \(byte 0xe9"),
         (b"", r"t\.csv is empty"),
         (b"a\nx\n", "column 'a' of table t is declared integer, but 1 of its 1 values"),
         (b"day\n2024-02-30\n", r"t\.csv has values that are not of the type declared"),
     ],
 )
-def test_a_broken_file_is_explained_with_its_line(engine: Engine, tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_broken_file_is_explained_with_its_line(
+    engine: Engine, tmp_path: Path, content: bytes, message: str
+) -> None:
     if engine.dialect == "postgres":
         pytest.skip("reads no files")
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(DataError, match=message):
-        engine.attach(Table("t", columns={"a": "integer", "day": "date"} if b"," not in content else {}))
+        engine.attach(
+            Table("t", columns={"a": "integer", "day": "date"} if b"," not in content else {})
+        )
 
 
 def test_odd_types_are_read_in_one_form(engine: Engine, tmp_path: Path) -> None:
@@ -163,9 +233,27 @@ def test_odd_types_are_read_in_one_form(engine: Engine, tmp_path: Path) -> None:
         f"FROM (VALUES ('NaN'::DOUBLE), (0.5), (NULL)) v(x)) TO '{tmp_path}/odd.parquet'"
     )
     engine.attach(Table("odd"))
-    kinds = ["decimal", "decimal", "timestamp", "timestamp", "text", "text", "distribution", "distribution", "date"]
+    kinds = [
+        "decimal",
+        "decimal",
+        "timestamp",
+        "timestamp",
+        "text",
+        "text",
+        "distribution",
+        "distribution",
+        "date",
+    ]
     assert list(engine.columns("odd").values()) == kinds
     assert [row[0] for row in engine.rows(shapes.dictionary("odd", ["f"]))] == [0.5, None]
     assert engine.numbers(shapes.missing_counts("odd", ["f", "g"]))[1].tolist() == [2]
-    rest = (datetime(2024, 2, 29, 8), datetime(2024, 3, 31, 2, 30), "sad", "[1, 2]", '{"flu":0.5}', '{"flu":0.5,"cold":null}', date(2024, 2, 29))
+    rest = (
+        datetime(2024, 2, 29, 8),
+        datetime(2024, 3, 31, 2, 30),
+        "sad",
+        "[1, 2]",
+        '{"flu":0.5}',
+        '{"flu":0.5,"cold":null}',
+        date(2024, 2, 29),
+    )
     assert asked(engine, "SELECT * FROM odd WHERE f > 0") == [(0.5, 0.5, *rest)]

@@ -25,7 +25,9 @@ def test_a_folder_is_relative_to_the_plan(tmp_path: Path) -> None:
 @pytest.fixture
 def wards(tmp_path: Path) -> Path:
     with duckdb.connect(str(tmp_path / "wards.duckdb")) as connection:
-        connection.execute("CREATE TABLE beds AS SELECT 'NaN'::DOUBLE AS x, 1 AS n; CREATE SCHEMA s; CREATE TABLE s.beds AS SELECT 2 AS n")
+        connection.execute(
+            "CREATE TABLE beds AS SELECT 'NaN'::DOUBLE AS x, 1 AS n; CREATE SCHEMA s; CREATE TABLE s.beds AS SELECT 2 AS n"
+        )
     return tmp_path
 
 
@@ -67,7 +69,11 @@ def test_a_missing_database_is_an_error(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["postgresql://ann:s3cret@host/db", "postgres://ann@host/db?password=s3cret", "postgresql://host/db?x=1&sslpassword=s3cret"],
+    [
+        "postgresql://ann:s3cret@host/db",
+        "postgres://ann@host/db?password=s3cret",
+        "postgresql://host/db?x=1&sslpassword=s3cret",
+    ],
 )
 def test_a_plan_holds_no_password(url: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"holds a password.*PGPASSWORD") as raised:
@@ -75,10 +81,16 @@ def test_a_plan_holds_no_password(url: str, tmp_path: Path) -> None:
     assert "s3cret" not in str(raised.value)
 
 
-@pytest.mark.parametrize(("source", "package"), [("postgresql://host/db", "psycopg"), ("spark", "pyspark")])
-def test_a_missing_package_answers_with_the_command(source: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("source", "package"), [("postgresql://host/db", "psycopg"), ("spark", "pyspark")]
+)
+def test_a_missing_package_answers_with_the_command(
+    source: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"need the package {package}\. Run: pip install 'tacit\["):
+    with pytest.raises(
+        MissingExtra, match=rf"need the package {package}\. Run: pip install 'tacit\["
+    ):
         open_engine(source, tmp_path)

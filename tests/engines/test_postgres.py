@@ -26,7 +26,9 @@ pytestmark = pytest.mark.slow
 def admin(postgres_url: str) -> Iterator[Any]:
     """A connection that may do everything; what it makes in the schema `hospital` is dropped."""
     with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA hospital; CREATE TABLE hospital.wards (name text, beds int)")
+        connection.execute(
+            "CREATE SCHEMA hospital; CREATE TABLE hospital.wards (name text, beds int)"
+        )
         connection.execute("INSERT INTO hospital.wards VALUES ('a', 1), ('b', 2)")
         yield connection
         connection.execute("DROP SCHEMA hospital CASCADE")
@@ -43,7 +45,9 @@ def guest(admin: Any) -> Iterator[str]:
 
 def changed(url: str, **parts: object) -> str:
     """The URL with other settings."""
-    return "postgresql:///?" + urlencode({**dict(parse_qsl(urlsplit(url).query)), **parts}, quote_via=quote)
+    return "postgresql:///?" + urlencode(
+        {**dict(parse_qsl(urlsplit(url).query)), **parts}, quote_via=quote
+    )
 
 
 def test_a_refused_connection_says_what_to_check(postgres_url: str) -> None:
@@ -67,11 +71,21 @@ def test_a_host_that_is_not_there_is_an_error() -> None:
 
 
 def test_a_host_that_does_not_answer_is_not_waited_for() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(EngineError, match="firewall"):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(EngineError, match="firewall"),
+    ):
         Postgres(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=2")
 
 
-@pytest.mark.parametrize("url", ["postgresql://ann:s3cret@127.0.0.1:1/db", "postgresql://ann:s3cret@[::1", "postgresql://ann:p@s3cret:x/db"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:s3cret@127.0.0.1:1/db",
+        "postgresql://ann:s3cret@[::1",
+        "postgresql://ann:p@s3cret:x/db",
+    ],
+)
 def test_no_error_shows_a_password(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "s3cret")
     with pytest.raises((EngineError, DataError)) as raised:
@@ -80,20 +94,30 @@ def test_no_error_shows_a_password(url: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_nearest_table_is_named(postgres_url: str, admin: Any) -> None:
-    with Postgres(postgres_url) as engine, pytest.raises(DataError, match=r"no table 'hospital\.ward'. Did you mean 'hospital\.wards'\?"):
+    with (
+        Postgres(postgres_url) as engine,
+        pytest.raises(
+            DataError, match=r"no table 'hospital\.ward'. Did you mean 'hospital\.wards'\?"
+        ),
+    ):
         engine.attach(Table("hospital.ward"))
 
 
 def test_many_tables_are_counted_and_not_listed(postgres_url: str, admin: Any) -> None:
     for i in range(30):
         admin.execute(f"CREATE TABLE hospital.t{i} (a int)")
-    with Postgres(postgres_url) as engine, pytest.raises(DataError, match=r"None of its \d+ tables"):
+    with (
+        Postgres(postgres_url) as engine,
+        pytest.raises(DataError, match=r"None of its \d+ tables"),
+    ):
         engine.attach(Table("zzzzzzzzzz"))
 
 
 def test_a_table_without_rights_says_what_to_grant(postgres_url: str, guest: str) -> None:
     with Postgres(changed(postgres_url, user=guest)) as engine:
-        with pytest.raises(EngineError, match=rf'may not be read.*GRANT SELECT ON "hospital"\."wards" TO {guest}'):
+        with pytest.raises(
+            EngineError, match=rf'may not be read.*GRANT SELECT ON "hospital"\."wards" TO {guest}'
+        ):
             engine.attach(Table("hospital.wards"))
         with pytest.raises(EngineError, match=r"permission denied.*GRANT SELECT"):
             engine.value(shapes.row_count("hospital.wards"))
@@ -107,7 +131,9 @@ def test_storing_says_which_right_is_missing(postgres_url: str, admin: Any, gues
         assert engine.value(shapes.row_count("hospital.wards")) == 2
 
 
-def test_rights_to_some_columns_are_enough_for_them(postgres_url: str, admin: Any, guest: str) -> None:
+def test_rights_to_some_columns_are_enough_for_them(
+    postgres_url: str, admin: Any, guest: str
+) -> None:
     admin.execute(f"GRANT SELECT (beds) ON hospital.wards TO {guest}")
     with Postgres(changed(postgres_url, user=guest)) as engine:
         engine.attach(Table("hospital.wards"))
@@ -115,17 +141,26 @@ def test_rights_to_some_columns_are_enough_for_them(postgres_url: str, admin: An
         assert engine.value(shapes.row_count("hospital.wards")) == 2
 
 
-def test_hidden_rows_are_an_error_and_not_left_out(postgres_url: str, admin: Any, guest: str) -> None:
-    admin.execute(f"GRANT SELECT ON hospital.wards TO {guest}; ALTER TABLE hospital.wards ENABLE ROW LEVEL SECURITY")
+def test_hidden_rows_are_an_error_and_not_left_out(
+    postgres_url: str, admin: Any, guest: str
+) -> None:
+    admin.execute(
+        f"GRANT SELECT ON hospital.wards TO {guest}; ALTER TABLE hospital.wards ENABLE ROW LEVEL SECURITY"
+    )
     admin.execute("CREATE POLICY one ON hospital.wards USING (beds = 1)")
-    with Postgres(changed(postgres_url, user=guest)) as engine, pytest.raises(EngineError, match="BYPASSRLS"):
+    with (
+        Postgres(changed(postgres_url, user=guest)) as engine,
+        pytest.raises(EngineError, match="BYPASSRLS"),
+    ):
         engine.value(shapes.row_count("hospital.wards"))
 
 
 def test_a_timeout_says_where_the_limit_is_set(postgres_url: str) -> None:
     url = changed(postgres_url, options="-c statement_timeout=50")
     with Postgres(url) as engine, pytest.raises(EngineError, match="statement_timeout"):
-        engine.value(parse_one("SELECT COUNT(*) FROM GENERATE_SERIES(1, 100000000)", dialect="postgres"))
+        engine.value(
+            parse_one("SELECT COUNT(*) FROM GENERATE_SERIES(1, 100000000)", dialect="postgres")
+        )
 
 
 def test_a_lost_connection_is_an_error(postgres_url: str, admin: Any) -> None:
@@ -139,7 +174,10 @@ def test_a_lost_connection_is_an_error(postgres_url: str, admin: Any) -> None:
 
 def test_the_session_cannot_change_anything(postgres_url: str, admin: Any) -> None:
     admin.execute("CREATE SEQUENCE hospital.numbers")
-    with Postgres(postgres_url) as engine, pytest.raises(EngineError, match="read-only transaction"):
+    with (
+        Postgres(postgres_url) as engine,
+        pytest.raises(EngineError, match="read-only transaction"),
+    ):
         engine.value(parse_one("SELECT NEXTVAL('hospital.numbers')", dialect="postgres"))
 
 
@@ -170,10 +208,15 @@ def test_rows_of_the_plan_stay_in_the_session(postgres_url: str) -> None:
             other.attach(Table("only_here"))
 
 
-def test_rows_of_the_plan_need_the_right_to_temporary_tables(postgres_url: str, admin: Any, guest: str) -> None:
+def test_rows_of_the_plan_need_the_right_to_temporary_tables(
+    postgres_url: str, admin: Any, guest: str
+) -> None:
     database = admin.info.dbname
     admin.execute(f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
-    with Postgres(changed(postgres_url, user=guest)) as engine, pytest.raises(EngineError, match="GRANT TEMPORARY"):
+    with (
+        Postgres(changed(postgres_url, user=guest)) as engine,
+        pytest.raises(EngineError, match="GRANT TEMPORARY"),
+    ):
         engine.attach(Table("only_here", columns={"a": None}, rows=((1,),)))
     admin.execute(f"GRANT TEMPORARY ON DATABASE {database} TO PUBLIC")
 
@@ -192,27 +235,63 @@ def test_odd_types_are_read_in_one_form(postgres_url: str, admin: Any) -> None:
     with Postgres(postgres_url) as engine:
         engine.attach(Table("hospital.odd"))
         kinds = engine.columns("hospital.odd")
-        assert [kinds[name] for name in names] == ["decimal", "decimal", "timestamp", *("text",) * 3, "integer", "text", "text", "integer"]
+        assert [kinds[name] for name in names] == [
+            "decimal",
+            "decimal",
+            "timestamp",
+            *("text",) * 3,
+            "integer",
+            "text",
+            "text",
+            "integer",
+        ]
         found = engine.rows(shapes.matching("hospital.odd", names, {"f": 0.5}, limit=9))
         assert list(found) == [
-            (0.5, Decimal("0.5"), datetime(2024, 2, 29, 8), "ok", "{a,b}", "b0e0c1de-0000-4000-8000-000000000000", 7, "ab", '{"flu": 0.5}', 7)
+            (
+                0.5,
+                Decimal("0.5"),
+                datetime(2024, 2, 29, 8),
+                "ok",
+                "{a,b}",
+                "b0e0c1de-0000-4000-8000-000000000000",
+                7,
+                "ab",
+                '{"flu": 0.5}',
+                7,
+            )
         ]
-        for name, values in {"f": [0.5, None], "g": [Decimal("0.5"), None], "m": ["ok", "sad", None]}.items():
+        for name, values in {
+            "f": [0.5, None],
+            "g": [Decimal("0.5"), None],
+            "m": ["ok", "sad", None],
+        }.items():
             query = shapes.dictionary("hospital.odd", [name], engine.collations("hospital.odd"))
             assert [row[0] for row in engine.rows(query)] == values
         sizes = dict.fromkeys(names, 4)
-        coded = shapes_coded.coded_counts("hospital.odd", sizes, keys=[names], person=["m"], collations=engine.collations("hospital.odd"))
+        coded = shapes_coded.coded_counts(
+            "hospital.odd",
+            sizes,
+            keys=[names],
+            person=["m"],
+            collations=engine.collations("hospital.odd"),
+        )
         assert engine.numbers(coded)[-1].tolist() == [1, 1]
 
 
 def test_a_column_that_ignores_case_is_read_letter_by_letter(postgres_url: str, admin: Any) -> None:
     """Otherwise 'flu' and 'Flu' would be one value, and groups larger than what is released."""
     try:
-        admin.execute("CREATE COLLATION hospital.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+        admin.execute(
+            "CREATE COLLATION hospital.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+        )
     except psycopg.Error:
         pytest.skip("this PostgreSQL was built without ICU")
-    admin.execute("CREATE TABLE hospital.ills (x text COLLATE hospital.nocase); INSERT INTO hospital.ills VALUES ('flu'), ('Flu')")
+    admin.execute(
+        "CREATE TABLE hospital.ills (x text COLLATE hospital.nocase); INSERT INTO hospital.ills VALUES ('flu'), ('Flu')"
+    )
     with Postgres(postgres_url) as engine:
         engine.attach(Table("hospital.ills"))
-        found = engine.rows(shapes.dictionary("hospital.ills", ["x"], engine.collations("hospital.ills")))
+        found = engine.rows(
+            shapes.dictionary("hospital.ills", ["x"], engine.collations("hospital.ills"))
+        )
         assert list(found) == [("Flu",), ("flu",)]

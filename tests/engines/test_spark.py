@@ -21,7 +21,9 @@ pytestmark = pytest.mark.slow
 
 def test_tables_of_the_catalog_come_before_files(spark_session: Any, tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("name\nfrom the file\n")
-    spark_session.createDataFrame([("from the catalog",)], "name STRING").createOrReplaceTempView("wards")
+    spark_session.createDataFrame([("from the catalog",)], "name STRING").createOrReplaceTempView(
+        "wards"
+    )
     with Spark(session=spark_session, folder=tmp_path) as engine:
         engine.attach(Table("wards"))
         assert engine.value(shapes.columns_of("wards", ["name"])) == "from the catalog"
@@ -32,7 +34,10 @@ def test_tables_of_the_catalog_come_before_files(spark_session: Any, tmp_path: P
 def test_a_missing_table_names_files_and_catalog(spark_session: Any, tmp_path: Path) -> None:
     spark_session.createDataFrame([(1,)], "a INT").createOrReplaceTempView("inpatients")
     (tmp_path / "other.csv").write_text("a\n1\n")
-    with Spark(session=spark_session, folder=tmp_path) as engine, pytest.raises(DataError, match=r"other\.csv.*Did you mean 'inpatients'\?"):
+    with (
+        Spark(session=spark_session, folder=tmp_path) as engine,
+        pytest.raises(DataError, match=r"other\.csv.*Did you mean 'inpatients'\?"),
+    ):
         engine.attach(Table("inpatient"))
     spark_session.catalog.dropTempView("inpatients")
 
@@ -90,7 +95,11 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the script in a process of its own: a JVM cannot be started twice in one."""
     source = str(Path(__file__).parents[2] / "src")
     quick = "PYSPARK_SUBMIT_ARGS"  # how `services` has Java start
-    plain = {key: value for key, value in os.environ.items() if key == quick or not key.startswith(("SPARK", "PYSPARK"))}
+    plain = {
+        key: value
+        for key, value in os.environ.items()
+        if key == quick or not key.startswith(("SPARK", "PYSPARK"))
+    }
     return subprocess.run(
         [sys.executable, "-c", SCRIPT],
         cwd=folder,
@@ -100,7 +109,9 @@ def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_session_of_our_own_is_quiet_and_leaves_nothing_behind(spark_session: Any, tmp_path: Path) -> None:
+def test_a_session_of_our_own_is_quiet_and_leaves_nothing_behind(
+    spark_session: Any, tmp_path: Path
+) -> None:
     (tmp_path / "t.csv").write_text("a\n1\n2\n")
     done = run(tmp_path, SPARK_MASTER="local[2]")
     assert (done.returncode, done.stdout, done.stderr) == (0, "2 local[2]\n2 local[1]\n", "")
@@ -116,4 +127,7 @@ def test_a_master_that_does_not_answer_is_an_error_at_once() -> None:
 def test_without_java_it_says_what_to_install(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pip install 'tacit[spark]'")
     done = run(tmp_path, JAVA_HOME=str(tmp_path))
-    assert "EngineError: Spark cannot start without a Java that suits it. Install Java 17" in done.stderr
+    assert (
+        "EngineError: Spark cannot start without a Java that suits it. Install Java 17"
+        in done.stderr
+    )

@@ -32,10 +32,40 @@ from thorough import THOROUGH
 Row = tuple[Any, ...]
 
 WORDS = (
-    "13053", "13068", "14850", "01305", " 1 ", "a,b", 'say "hi"', "two\nlines", "cr\rlf\r\n", "semi;colon", "tab\t", "\\.", "\\N",
-    "ä", "中", "😀", "NULL", "it's", "a\\b", "{x}", '"', "é", "e\u0301",
-)  # fmt: skip
-KINDS = {"zip": "text", "age": "integer", "dose": "decimal", "born": "date", "ill": "text", "ward": "text", "seen": "timestamp", "well": "boolean"}
+    "13053",
+    "13068",
+    "14850",
+    "01305",
+    " 1 ",
+    "a,b",
+    'say "hi"',
+    "two\nlines",
+    "cr\rlf\r\n",
+    "semi;colon",
+    "tab\t",
+    "\\.",
+    "\\N",
+    "ä",
+    "中",
+    "😀",
+    "NULL",
+    "it's",
+    "a\\b",
+    "{x}",
+    '"',
+    "é",
+    "e\u0301",
+)
+KINDS = {
+    "zip": "text",
+    "age": "integer",
+    "dose": "decimal",
+    "born": "date",
+    "ill": "text",
+    "ward": "text",
+    "seen": "timestamp",
+    "well": "boolean",
+}
 QUASI = ("zip", "age", "dose", "born")
 
 
@@ -45,11 +75,20 @@ def patients(rows: int = 400, seed: int = 7) -> Table:
 
     def row(number: int) -> Row:
         values = (
-            rng.choice(WORDS), rng.randrange(20, 26), rng.choice(("0.5", "1.25", "-3.00")),
-            rng.choice(("2024-02-29", "1985-07-04")), rng.choice(("flu", "Flu ", "cold, bad", "?")),
-            f"w{rng.randrange(3)}", rng.choice(("2024-03-31 02:30:00", "1970-01-01 00:00:00.000001")), rng.random() < 0.5,
-        )  # fmt: skip
-        return (f"P{number}", *(None if rng.random() < 0.08 else value for value in values), "not for others")
+            rng.choice(WORDS),
+            rng.randrange(20, 26),
+            rng.choice(("0.5", "1.25", "-3.00")),
+            rng.choice(("2024-02-29", "1985-07-04")),
+            rng.choice(("flu", "Flu ", "cold, bad", "?")),
+            f"w{rng.randrange(3)}",
+            rng.choice(("2024-03-31 02:30:00", "1970-01-01 00:00:00.000001")),
+            rng.random() < 0.5,
+        )
+        return (
+            f"P{number}",
+            *(None if rng.random() < 0.08 else value for value in values),
+            "not for others",
+        )
 
     table = tuple(row(number) for number in range(rows))
     return Table(
@@ -60,14 +99,20 @@ def patients(rows: int = 400, seed: int = 7) -> Table:
         quasi_identifiers=QUASI,
         sensitive=("ill",),
         insensitive=("ward", "seen", "well"),
-        hierarchies={"zip": MaskHierarchy("right"), "age": RangeHierarchy((2, 4)), "dose": FlatHierarchy()},
+        hierarchies={
+            "zip": MaskHierarchy("right"),
+            "age": RangeHierarchy((2, 4)),
+            "dose": FlatHierarchy(),
+        },
     )
 
 
 RELEASED = (*QUASI, "ill", "ward", "seen", "well")
 
 
-def ask(engine: Engine, table: Table, trees: dict[str, Hierarchy] | None = None) -> MicrodataQuestion:
+def ask(
+    engine: Engine, table: Table, trees: dict[str, Hierarchy] | None = None
+) -> MicrodataQuestion:
     """The question about the raw table."""
     parts = {name: tuple(way["variational"]) for name, way in table.distances.items()}
     columns = [*table.quasi_identifiers, *table.sensitive]
@@ -75,11 +120,23 @@ def ask(engine: Engine, table: Table, trees: dict[str, Hierarchy] | None = None)
     for name in table.sensitive:
         if name in table.merge_spelling or name in table.unknown:
             base = cleaned(base, name, unknown=table.unknown.get(name, ()), merge_spelling=True)
-    known = {name: hierarchy(name, base.dictionaries[name], table.hierarchies.get(name)) for name in columns if name not in (trees or {})}
+    known = {
+        name: hierarchy(name, base.dictionaries[name], table.hierarchies.get(name))
+        for name in columns
+        if name not in (trees or {})
+    }
     hierarchies = {**known, **(trees or {})}
     levels = {name: hierarchies[name].level(0) for name in columns}
     return MicrodataQuestion(
-        "april", table, table.quasi_identifiers, table.sensitive, base, levels, base.rows, base.rows, hierarchies=hierarchies
+        "april",
+        table,
+        table.quasi_identifiers,
+        table.sensitive,
+        base,
+        levels,
+        base.rows,
+        base.rows,
+        hierarchies=hierarchies,
     )
 
 
@@ -100,7 +157,11 @@ def mask(value: str | None, hidden: int) -> str | None:
     longest = max(map(len, WORDS))
     if hidden >= longest:
         return "*"
-    return None if value is None else value[: longest - hidden] + "*" * (longest - len(value[: longest - hidden]))
+    return (
+        None
+        if value is None
+        else value[: longest - hidden] + "*" * (longest - len(value[: longest - hidden]))
+    )
 
 
 def by_two(age: int | None) -> str | None:
@@ -149,30 +210,40 @@ def kinds_at(levels: dict[str, int]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", FULL)
-def test_recoded_columns_are_written_as_python_would(place: Engine, raw: MicrodataQuestion, out: Path, case: str) -> None:
+def test_recoded_columns_are_written_as_python_would(
+    place: Engine, raw: MicrodataQuestion, out: Path, case: str
+) -> None:
     levels, expected = FULL[case]
     write(generalized(raw, levels), place, str(out))
     kinds = kinds_at(levels) if out.suffix == ".csv" else None
     assert Counter(read_back(out, kinds)) == Counter(map(expected, stored_rows(place, "patients")))
 
 
-def test_only_columns_with_a_role_are_written_in_order(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+def test_only_columns_with_a_role_are_written_in_order(
+    place: Engine, raw: MicrodataQuestion, out: Path
+) -> None:
     write(generalized(raw, {"age": 2}), place, str(out))
     with DuckDB(folder=out.parent) as engine:
         engine.attach(Table("out", file=out.name))
         assert tuple(engine.columns("out")) == RELEASED
 
 
-def test_numbers_dates_and_truth_values_keep_their_types_in_parquet(place: Engine, raw: MicrodataQuestion, tmp_path: Path) -> None:
+def test_numbers_dates_and_truth_values_keep_their_types_in_parquet(
+    place: Engine, raw: MicrodataQuestion, tmp_path: Path
+) -> None:
     write(generalized(raw, {"zip": 2}), place, str(tmp_path / "out.parquet"))
     with DuckDB(folder=tmp_path) as engine:
         engine.attach(Table("out"))
         assert engine.columns("out") == {name: KINDS[name] for name in RELEASED}
 
 
-def test_suppressed_groups_are_not_written(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+def test_suppressed_groups_are_not_written(
+    place: Engine, raw: MicrodataQuestion, out: Path
+) -> None:
     levels = {"zip": 4, "age": 1, "dose": 1}
-    shown = [(mask(row[0], 4), by_two(row[1]), "*", *row[3:]) for row in stored_rows(place, "patients")]
+    shown = [
+        (mask(row[0], 4), by_two(row[1]), "*", *row[3:]) for row in stored_rows(place, "patients")
+    ]
     sizes = Counter(row[:4] for row in shown)
     whole = generalized(raw, levels)
     keep = np.array([sizes[cell] >= 3 for cell in cells(whole)])
@@ -184,30 +255,42 @@ def test_suppressed_groups_are_not_written(place: Engine, raw: MicrodataQuestion
 
 def cells(recoded: Recoded) -> list[Row]:
     """The labels of each cell."""
-    columns = [[recoded.labels[name][code] for code in recoded.codes[name]] for name in recoded.raw.quasi]
+    columns = [
+        [recoded.labels[name][code] for code in recoded.codes[name]] for name in recoded.raw.quasi
+    ]
     return list(zip(*columns, strict=True))
 
 
-def test_suppression_by_values_that_are_shown_as_they_are(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+def test_suppression_by_values_that_are_shown_as_they_are(
+    place: Engine, raw: MicrodataQuestion, out: Path
+) -> None:
     whole = generalized(raw, {})
     rows = stored_rows(place, "patients")
     keep = np.array([cell[1] not in (21, None) for cell in cells(whole)])
     write(generalized(raw, {}, keep=keep), place, str(out))
     kinds = kinds_at({}) if out.suffix == ".csv" else None
-    assert Counter(read_back(out, kinds)) == Counter(row for row in rows if row[1] not in (21, None))
+    assert Counter(read_back(out, kinds)) == Counter(
+        row for row in rows if row[1] not in (21, None)
+    )
 
 
 def local(raw: MicrodataQuestion, rng: random.Random, *, divided: bool) -> Recoded:
     """A recoding in which each cell has a group of its own choice; some combinations are in several, some in none."""
     rows, counts, codes = [], [], []
-    labels = {"zip": ("*", "1****", None), "age": (20, 21, 22, 23, 24, 25, "20-25", None), "dose": ("*",)}
+    labels = {
+        "zip": ("*", "1****", None),
+        "age": (20, 21, 22, 23, 24, 25, "20-25", None),
+        "dose": ("*",),
+    }
     for row, number in enumerate(raw.base.occurrences.tolist()):
         parts = [number - 1, 1] if divided and number > 1 else [number]
         for part in parts if rng.random() < 0.9 else parts[1:]:
             rows.append(row)
             counts.append(part)
             codes.append((rng.randrange(3), rng.randrange(8), 0))
-    arrays = {name: np.array([code[i] for code in codes], dtype=np.int64) for i, name in enumerate(labels)}
+    arrays = {
+        name: np.array([code[i] for code in codes], dtype=np.int64) for i, name in enumerate(labels)
+    }
     born = raw.base.codes("born")[rows]
     kept = (*raw.base.dictionaries["born"], None)
     return Recoded(
@@ -215,7 +298,9 @@ def local(raw: MicrodataQuestion, rng: random.Random, *, divided: bool) -> Recod
     )
 
 
-@pytest.mark.parametrize("divided", [False, True], ids=["whole combinations", "combinations divided"])
+@pytest.mark.parametrize(
+    "divided", [False, True], ids=["whole combinations", "combinations divided"]
+)
 def test_every_group_has_its_own_labels(place: Engine, tmp_path: Path, divided: bool) -> None:
     table = replace(patients(600, 3), quasi_identifiers=("age", "born", "zip", "dose"))
     raw = ask(place, table)
@@ -224,7 +309,10 @@ def test_every_group_has_its_own_labels(place: Engine, tmp_path: Path, divided: 
     expected: Counter[Row] = Counter()
     for i, row in enumerate(plan.rows.tolist()):
         shown = [plan.labels[name][plan.codes[name][i]] for name in raw.quasi]
-        words = [value if name == "born" or value is None else str(value) for name, value in zip(raw.quasi, shown, strict=True)]
+        words = [
+            value if name == "born" or value is None else str(value)
+            for name, value in zip(raw.quasi, shown, strict=True)
+        ]
         expected[(*words, raw.base.value("ill", row))] += int(plan.counts[i])
     found = read_back(tmp_path / "out.parquet")
     assert Counter(row[:5] for row in found) == expected
@@ -234,49 +322,95 @@ def test_every_group_has_its_own_labels(place: Engine, tmp_path: Path, divided: 
         assert not Counter((row[4], row[1], *row[5:]) for row in found) - known
 
 
-def test_people_with_several_rows_are_told_apart(tmp_path: Path, request: pytest.FixtureRequest, engine: Engine) -> None:
+def test_people_with_several_rows_are_told_apart(
+    tmp_path: Path, request: pytest.FixtureRequest, engine: Engine
+) -> None:
     rows = tuple((f"p{i % 7}", 20 + i % 2, ("flu", "cold")[i % 3 == 0]) for i in range(50))
     table = Table(
-        "visits", columns={"who": "text", "age": "integer", "ill": "text"}, rows=rows, person=("who",),
-        quasi_identifiers=("age",), sensitive=("ill",),
-    )  # fmt: skip
+        "visits",
+        columns={"who": "text", "age": "integer", "ill": "text"},
+        rows=rows,
+        person=("who",),
+        quasi_identifiers=("age",),
+        sensitive=("ill",),
+    )
     engine.attach(table)
     raw = ask(engine, table)
     person = raw.base.persons
     assert person is not None
     plan = Recoded(
-        raw, np.arange(len(raw.base)), raw.base.occurrences, {"age": ("first", "others")}, {"age": (person > 0).astype(np.int64)}
+        raw,
+        np.arange(len(raw.base)),
+        raw.base.occurrences,
+        {"age": ("first", "others")},
+        {"age": (person > 0).astype(np.int64)},
     )
     write(plan, engine, str(tmp_path / "out.csv"))
     expected = Counter(("first" if who == "p0" else "others", ill) for who, _, ill in rows)
     assert Counter(read_back(tmp_path / "out.csv")) == expected
 
 
-def test_parts_of_a_distribution_and_cleaned_values_are_written_as_they_are_stored(engine: Engine, tmp_path: Path) -> None:
-    rows = ((20, Decimal("0.25"), Decimal("0.75"), "Flu"), (21, Decimal("1.00"), Decimal("0.00"), "flu "), (22, None, Decimal("1.00"), "?"))
+def test_parts_of_a_distribution_and_cleaned_values_are_written_as_they_are_stored(
+    engine: Engine, tmp_path: Path
+) -> None:
+    rows = (
+        (20, Decimal("0.25"), Decimal("0.75"), "Flu"),
+        (21, Decimal("1.00"), Decimal("0.00"), "flu "),
+        (22, None, Decimal("1.00"), "?"),
+    )
     table = Table(
-        "beliefs", columns={"age": "integer", "p_flu": "decimal", "p_cold": "decimal", "ill": "text"}, rows=rows,
-        quasi_identifiers=("age",), sensitive=("belief", "ill"), distances={"belief": {"variational": ["p_flu", "p_cold"]}},
-        merge_spelling=("ill",), unknown={"ill": ("?",)}, hierarchies={"age": FlatHierarchy()},
-    )  # fmt: skip
+        "beliefs",
+        columns={"age": "integer", "p_flu": "decimal", "p_cold": "decimal", "ill": "text"},
+        rows=rows,
+        quasi_identifiers=("age",),
+        sensitive=("belief", "ill"),
+        distances={"belief": {"variational": ["p_flu", "p_cold"]}},
+        merge_spelling=("ill",),
+        unknown={"ill": ("?",)},
+        hierarchies={"age": FlatHierarchy()},
+    )
     engine.attach(table)
     raw = ask(engine, table)
     write(generalized(raw, {"age": 1}), engine, str(tmp_path / "out.parquet"))
     assert Counter(read_back(tmp_path / "out.parquet")) == Counter(("*", *row[1:]) for row in rows)
     each = np.arange(len(raw.base))
-    write(Recoded(raw, each, raw.base.occurrences, {"age": ("young",)}, {"age": each * 0}), engine, str(tmp_path / "local.parquet"))
-    assert Counter(read_back(tmp_path / "local.parquet")) == Counter(("young", *row[1:]) for row in rows)
+    write(
+        Recoded(raw, each, raw.base.occurrences, {"age": ("young",)}, {"age": each * 0}),
+        engine,
+        str(tmp_path / "local.parquet"),
+    )
+    assert Counter(read_back(tmp_path / "local.parquet")) == Counter(
+        ("young", *row[1:]) for row in rows
+    )
 
 
 def test_a_hierarchy_from_a_file(engine: Engine, tmp_path: Path) -> None:
-    table = Table("t", columns={"job": "text", "ill": "text"}, rows=(("a", "flu"), ("b", None), (None, "flu"), ("c", "cold")), quasi_identifiers=("job",), sensitive=("ill",))
+    table = Table(
+        "t",
+        columns={"job": "text", "ill": "text"},
+        rows=(("a", "flu"), ("b", None), (None, "flu"), ("c", "cold")),
+        quasi_identifiers=("job",),
+        sensitive=("ill",),
+    )
     engine.attach(table)
     rows = [(1, ("a", "it's 1", "*")), (2, ("b", "it's 1", "*")), (3, ("c", "c", "*"))]
-    raw = ask(engine, table, {"job": hierarchy("job", ("a", "b", "c"), CsvHierarchy("job.csv"), rows=rows, file="job.csv")})
+    raw = ask(
+        engine,
+        table,
+        {
+            "job": hierarchy(
+                "job", ("a", "b", "c"), CsvHierarchy("job.csv"), rows=rows, file="job.csv"
+            )
+        },
+    )
     write(generalized(raw, {"job": 1}), engine, str(tmp_path / "out.csv"))
-    assert Counter(read_back(tmp_path / "out.csv")) == Counter([("it's 1", "flu"), ("it's 1", None), (None, "flu"), ("c", "cold")])
+    assert Counter(read_back(tmp_path / "out.csv")) == Counter(
+        [("it's 1", "flu"), ("it's 1", None), (None, "flu"), ("c", "cold")]
+    )
     write(generalized(raw, {"job": 2}), engine, str(tmp_path / "out.csv"))
-    assert Counter(read_back(tmp_path / "out.csv")) == Counter([("*", "flu"), ("*", None), ("*", "flu"), ("*", "cold")])
+    assert Counter(read_back(tmp_path / "out.csv")) == Counter(
+        [("*", "flu"), ("*", None), ("*", "flu"), ("*", "cold")]
+    )
 
 
 def test_the_order_of_rows_is_random(place: Engine, raw: MicrodataQuestion, tmp_path: Path) -> None:
@@ -294,7 +428,9 @@ def test_the_order_of_rows_is_random(place: Engine, raw: MicrodataQuestion, tmp_
     assert first not in (Counter(stored[:100]), Counter(stored[-100:]))
 
 
-def test_nothing_is_left_in_the_engine_or_beside_the_file(place: Engine, raw: MicrodataQuestion, out: Path) -> None:
+def test_nothing_is_left_in_the_engine_or_beside_the_file(
+    place: Engine, raw: MicrodataQuestion, out: Path
+) -> None:
     write(generalized(raw, {"zip": 2}), place, str(out))
     assert [path.name for path in out.parent.iterdir()] == [out.name]
     for name in ("tacit labels 0", "tacit left out", "tacit cells", "tacit groups"):
@@ -329,7 +465,9 @@ def test_a_cancelled_job_writes_nothing(tmp_path: Path) -> None:
         engine.attach(patients())
         job = Job(tell=lambda text, share: job.cancel())
         with pytest.raises(Cancelled):
-            write(generalized(ask(engine, patients()), {}), engine, str(tmp_path / "out.csv"), job=job)
+            write(
+                generalized(ask(engine, patients()), {}), engine, str(tmp_path / "out.csv"), job=job
+            )
     assert not list(tmp_path.iterdir())
 
 
@@ -337,14 +475,23 @@ def check_random_recoding(seed: int, engine: Engine, path: Path) -> None:
     """A small table, recoded by levels, by suppressed groups or cell by cell, against the rows themselves."""
     rng = random.Random(seed)
     rows = tuple(
-        (rng.choice(("a", "bb", None)), rng.choice((1, 2, 5, None)), rng.choice(("x", "y", None)), rng.randrange(3))
+        (
+            rng.choice(("a", "bb", None)),
+            rng.choice((1, 2, 5, None)),
+            rng.choice(("x", "y", None)),
+            rng.randrange(3),
+        )
         for _ in range(rng.randrange(1, 15))
     )
     table = Table(
-        f"small {seed}", columns={"c": "text", "n": "integer", "s": "text", "i": "integer"}, rows=rows,
-        quasi_identifiers=("c", "n"), sensitive=("s",), insensitive=("i",),
+        f"small {seed}",
+        columns={"c": "text", "n": "integer", "s": "text", "i": "integer"},
+        rows=rows,
+        quasi_identifiers=("c", "n"),
+        sensitive=("s",),
+        insensitive=("i",),
         hierarchies={"c": MaskHierarchy("right"), "n": RangeHierarchy((3,))},
-    )  # fmt: skip
+    )
     engine.attach(table)
     raw = ask(engine, table)
     levels = {name: rng.randrange(raw.hierarchies[name].height + 1) for name in ("c", "n")}
@@ -361,9 +508,17 @@ def check_random_recoding(seed: int, engine: Engine, path: Path) -> None:
     if not plan.released:
         return
     write(plan, engine, str(path))
-    kept = {tuple(raw.base.value(name, row) for name in ("c", "n", "s")) for row in plan.rows.tolist()}
+    kept = {
+        tuple(raw.base.value(name, row) for name in ("c", "n", "s")) for row in plan.rows.tolist()
+    }
     label = {
-        name: dict(zip((*raw.base.dictionaries[name], None), raw.hierarchies[name].level(levels[name]).by_value(), strict=True))
+        name: dict(
+            zip(
+                (*raw.base.dictionaries[name], None),
+                raw.hierarchies[name].level(levels[name]).by_value(),
+                strict=True,
+            )
+        )
         for name in ("c", "n")
     }
     expected = Counter(

@@ -38,7 +38,10 @@ def everything(engine: Engine) -> exp.Expression:
 
 def numbers(rows: int) -> exp.Expression:
     """A query that takes its time."""
-    return parse_one(f"SELECT i, i * 2 AS j, 'abcdefgh' || CAST(i AS TEXT) AS s FROM generate_series(1, {rows}) AS t(i)", dialect="duckdb")
+    return parse_one(
+        f"SELECT i, i * 2 AS j, 'abcdefgh' || CAST(i AS TEXT) AS s FROM generate_series(1, {rows}) AS t(i)",
+        dialect="duckdb",
+    )
 
 
 @pytest.fixture
@@ -60,7 +63,9 @@ def read_back(path: Path) -> list[tuple[Any, ...]]:
         return list(engine.rows(shapes.columns_of("out", list(engine.columns("out")))))
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "OUT.PQ", "sp ace 'quote' [1] {2}.csv", "ä" * 100 + ".csv"])
+@pytest.mark.parametrize(
+    "name", ["out.csv", "out.parquet", "OUT.PQ", "sp ace 'quote' [1] {2}.csv", "ä" * 100 + ".csv"]
+)
 def test_a_file_is_written_and_can_be_read_back(engine: Engine, tmp_path: Path, name: str) -> None:
     engine.save(everything(engine), str(tmp_path / name), rows=3)
     assert Counter(read_back(tmp_path / name)) == Counter(ROWS)
@@ -93,7 +98,11 @@ def test_a_link_stays_a_link(tmp_path: Path, old: Path) -> None:
 
 
 def test_csv_is_written_as_rfc_4180_says(engine: Engine, tmp_path: Path) -> None:
-    table = Table("odd", columns={"a,b": "text", "n": "integer"}, rows=(("x", 1), ('say "hi"', 2), ("two\nlines", 3), (None, 4), ("", 5), (" y ", None)))
+    table = Table(
+        "odd",
+        columns={"a,b": "text", "n": "integer"},
+        rows=(("x", 1), ('say "hi"', 2), ("two\nlines", 3), (None, 4), ("", 5), (" y ", None)),
+    )
     engine.attach(table)
     query = shapes.columns_of("odd", ["a,b", "n"]).order_by(*shapes.order_by(["n"], {}))
     engine.save(query, str(tmp_path / "out.csv"))
@@ -104,15 +113,23 @@ def test_csv_is_written_as_rfc_4180_says(engine: Engine, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("separator", [";", "|", "\t"])
-def test_other_separators_in_names_do_not_confuse_the_reader(tmp_path: Path, separator: str) -> None:
+def test_other_separators_in_names_do_not_confuse_the_reader(
+    tmp_path: Path, separator: str
+) -> None:
     name = separator.join("abc")
     with DuckDB() as engine:
-        engine.attach(Table("t", columns={name: "text", "n": "integer"}, rows=(("x", 1), (f"y{separator}z", 2))))
+        engine.attach(
+            Table(
+                "t", columns={name: "text", "n": "integer"}, rows=(("x", 1), (f"y{separator}z", 2))
+            )
+        )
         engine.save(shapes.columns_of("t", [name, "n"]), str(tmp_path / "out.csv"))
     assert Counter(read_back(tmp_path / "out.csv")) == Counter([("x", 1), (f"y{separator}z", 2)])
 
 
-def test_a_query_without_rows_writes_the_names_of_its_columns(engine: Engine, tmp_path: Path) -> None:
+def test_a_query_without_rows_writes_the_names_of_its_columns(
+    engine: Engine, tmp_path: Path
+) -> None:
     nobody = everything(engine).where("1 = 0")  # type: ignore[attr-defined]
     for name in ("out.csv", "out.parquet"):
         engine.save(nobody, str(tmp_path / name), rows=0)
@@ -134,18 +151,33 @@ def test_a_query_that_fails_leaves_nothing(engine: Engine, old: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], str], str]] = {
-    "no folder": (lambda folder: str(folder / "nowhere" / "out.csv"), "there is no folder .*nowhere"),
+    "no folder": (
+        lambda folder: str(folder / "nowhere" / "out.csv"),
+        "there is no folder .*nowhere",
+    ),
     "a folder": (lambda folder: made(folder / "out.csv"), "out.csv is not a file"),
-    "another ending": (lambda folder: str(folder / "out.xlsx"), "does not write .xlsx files.* ends in .csv or .parquet"),
+    "another ending": (
+        lambda folder: str(folder / "out.xlsx"),
+        "does not write .xlsx files.* ends in .csv or .parquet",
+    ),
     "no ending": (lambda folder: str(folder / "out"), "neither a file nor a table"),
     "nothing": (lambda folder: "", "neither a file nor a table"),
     "a device": (lambda folder: device(folder / "out.csv"), "out.csv is not a file"),
     "a pipe": (lambda folder: pipe(folder / "out.csv"), "out.csv is not a file"),
-    "links in a circle": (lambda folder: linked(folder / "out.csv", "out.csv"), "out.csv cannot be written: too many levels of symbolic links"),
-    "a link to no folder": (lambda folder: linked(folder / "out.csv", "nowhere/out.csv"), "there is no folder .*nowhere"),
+    "links in a circle": (
+        lambda folder: linked(folder / "out.csv", "out.csv"),
+        "out.csv cannot be written: too many levels of symbolic links",
+    ),
+    "a link to no folder": (
+        lambda folder: linked(folder / "out.csv", "nowhere/out.csv"),
+        "there is no folder .*nowhere",
+    ),
     "a folder that is a file": (lambda folder: f"{__file__}/out.csv", "there is no folder"),
-    "a name that is too long": (lambda folder: str(folder / ("x" * 300 + ".csv")), "cannot be written: file name too long"),
-}  # fmt: skip
+    "a name that is too long": (
+        lambda folder: str(folder / ("x" * 300 + ".csv")),
+        "cannot be written: file name too long",
+    ),
+}
 
 
 def made(folder: Path) -> str:
@@ -188,16 +220,24 @@ def test_what_is_not_a_file_is_not_replaced_by_one(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_rights_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with DuckDB() as engine, pytest.raises(EngineError, match="cannot be written: permission denied"):
+    with (
+        DuckDB() as engine,
+        pytest.raises(EngineError, match="cannot be written: permission denied"),
+    ):
         engine.check_target(str(tmp_path / "out.csv"))
 
 
-def test_rights_that_are_missing_are_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rights_that_are_missing_are_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: Path, **_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "touch", refuse)
-    with DuckDB() as engine, pytest.raises(EngineError, match=r"out\.csv cannot be written: permission denied"):
+    with (
+        DuckDB() as engine,
+        pytest.raises(EngineError, match=r"out\.csv cannot be written: permission denied"),
+    ):
         engine.check_target(str(tmp_path / "out.csv"))
 
 
@@ -227,9 +267,14 @@ def test_a_parquet_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])
-def test_a_full_disk_leaves_the_old_file(kind: str, request: pytest.FixtureRequest, old: Path) -> None:
+def test_a_full_disk_leaves_the_old_file(
+    kind: str, request: pytest.FixtureRequest, old: Path
+) -> None:
     with open_kind(kind, request) as engine:
-        with pytest.raises(EngineError, match=r"out\.csv cannot be written: the disk is full"), little_disk():
+        with (
+            pytest.raises(EngineError, match=r"out\.csv cannot be written: the disk is full"),
+            little_disk(),
+        ):
             engine.save(numbers(200_000), str(old))
         assert untouched(old)
         engine.save(numbers(10), str(old), rows=10)
@@ -237,11 +282,15 @@ def test_a_full_disk_leaves_the_old_file(kind: str, request: pytest.FixtureReque
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("postgres", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
-def test_ctrl_c_leaves_the_old_file(kind: str, request: pytest.FixtureRequest, tmp_path: Path, name: str) -> None:
+def test_ctrl_c_leaves_the_old_file(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
     path = tmp_path / name
     path.write_text(OLD)
     with open_kind(kind, request) as engine:
-        watch = threading.Thread(target=when_writing, args=(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        watch = threading.Thread(
+            target=when_writing, args=(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
+        )
         watch.start()
         begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
@@ -281,7 +330,11 @@ engine.save(query, target, replace=True)
 
 def writer(source: str, target: str) -> subprocess.Popen[str]:
     """A process that writes for a long time."""
-    return subprocess.Popen([sys.executable, "-c", WRITER, source, target, "300000000"], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, source, target, "300000000"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
@@ -304,14 +357,23 @@ def database(tmp_path: Path) -> Path:
     """A DuckDB database with a source, an earlier output and a view."""
     path = tmp_path / "data.duckdb"
     with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE wards AS SELECT * FROM (VALUES (1, 'flu'), (2, NULL), (3, 'cold')) AS t(age, ill)")
-        connection.execute("CREATE TABLE before AS SELECT 42 AS answer; CREATE VIEW seen AS FROM wards; CREATE SCHEMA other")
+        connection.execute(
+            "CREATE TABLE wards AS SELECT * FROM (VALUES (1, 'flu'), (2, NULL), (3, 'cold')) AS t(age, ill)"
+        )
+        connection.execute(
+            "CREATE TABLE before AS SELECT 42 AS answer; CREATE VIEW seen AS FROM wards; CREATE SCHEMA other"
+        )
     return path
 
 
 def tables(database: Path) -> set[str]:
     with duckdb.connect(str(database), read_only=True) as connection:
-        return {str(row[0]) for row in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()}
+        return {
+            str(row[0])
+            for row in connection.execute(
+                "SELECT table_name FROM information_schema.tables"
+            ).fetchall()
+        }
 
 
 @pytest.mark.parametrize("name", ["april", "other.april", "odd name's"])
@@ -381,7 +443,10 @@ def wal(database: Path) -> bool:
 
 
 def test_a_folder_of_files_has_no_place_for_tables(tmp_path: Path) -> None:
-    with DuckDB(folder=tmp_path) as engine, pytest.raises(DataError, match=r"'april' would be a table.* ends in \.csv or \.parquet"):
+    with (
+        DuckDB(folder=tmp_path) as engine,
+        pytest.raises(DataError, match=r"'april' would be a table.* ends in \.csv or \.parquet"),
+    ):
         engine.check_target("april")
 
 
@@ -392,17 +457,23 @@ def test_a_table_is_written_into_postgresql(postgres_url: str) -> None:
     from tacit.engines.postgres import Postgres
 
     with psycopg.connect(postgres_url, autocommit=True) as owner:
-        owner.execute("CREATE SCHEMA hospital; CREATE TABLE hospital.w AS SELECT 1 AS age, 'flu' AS ill")
+        owner.execute(
+            "CREATE SCHEMA hospital; CREATE TABLE hospital.w AS SELECT 1 AS age, 'flu' AS ill"
+        )
         owner.execute("CREATE VIEW hospital.v AS SELECT * FROM hospital.w")
         try:
             with Postgres(postgres_url) as engine:
                 engine.attach(Table("hospital.w"))
                 query = shapes.columns_of("hospital.w", ["age", "ill"])
                 assert engine.value(shapes.row_count("hospital.w")) == 1
-                owner.execute("INSERT INTO hospital.w VALUES (2, 'cold')")  # after the count: not in the snapshot
+                owner.execute(
+                    "INSERT INTO hospital.w VALUES (2, 'cold')"
+                )  # after the count: not in the snapshot
                 engine.save(query, "hospital.april", rows=1)
                 engine.attach(Table("hospital.april"))
-                assert list(engine.rows(shapes.columns_of("hospital.april", ["age", "ill"]))) == [(1, "flu")]
+                assert list(engine.rows(shapes.columns_of("hospital.april", ["age", "ill"]))) == [
+                    (1, "flu")
+                ]
                 assert engine.value(shapes.row_count("hospital.w")) == 2
                 for name, may, message in (
                     ("hospital.april", False, "belongs to what is released|already"),
@@ -414,14 +485,20 @@ def test_a_table_is_written_into_postgresql(postgres_url: str) -> None:
                         engine.save(query, name, replace=may)
             with Postgres(postgres_url) as engine:
                 engine.attach(Table("hospital.w"))
-                with pytest.raises(DataError, match="2 rows would have been written, but 7 were meant"):
+                with pytest.raises(
+                    DataError, match="2 rows would have been written, but 7 were meant"
+                ):
                     engine.save(query, "hospital.april", rows=7, replace=True)
                 assert owner.execute("SELECT count(*) FROM hospital.april").fetchone() == (1,)
                 engine.save(query, "hospital.april", rows=2, replace=True)
-            with Postgres(postgres_url) as engine:  # rows that stand in the plan are a temporary table of the session
+            with Postgres(
+                postgres_url
+            ) as engine:  # rows that stand in the plan are a temporary table of the session
                 engine.save(everything(engine), "hospital.may", rows=3)
                 assert engine.value(shapes.row_count("wards")) == 3
-            found = owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'hospital'::regnamespace AND relkind = 'r'")
+            found = owner.execute(
+                "SELECT relname FROM pg_class WHERE relnamespace = 'hospital'::regnamespace AND relkind = 'r'"
+            )
             assert {row[0] for row in found} == {"w", "april", "may"}
         finally:
             owner.execute("DROP SCHEMA hospital CASCADE")
@@ -434,7 +511,9 @@ def test_a_role_that_may_not_make_tables_is_told_what_to_ask_for(postgres_url: s
     from tacit.engines.postgres import Postgres
 
     with psycopg.connect(postgres_url, autocommit=True) as owner:
-        owner.execute("CREATE SCHEMA locked; CREATE ROLE tacit_reader LOGIN; GRANT USAGE ON SCHEMA locked TO tacit_reader")
+        owner.execute(
+            "CREATE SCHEMA locked; CREATE ROLE tacit_reader LOGIN; GRANT USAGE ON SCHEMA locked TO tacit_reader"
+        )
         try:
             told = pytest.raises(EngineError, match="GRANT CREATE ON SCHEMA locked TO tacit_reader")
             with Postgres(postgres_url + "&options=-c%20role%3Dtacit_reader") as engine, told:
@@ -457,11 +536,15 @@ def test_kill_9_leaves_postgresql_as_it_was(postgres_url: str) -> None:
                 process.kill()
             deadline = time.monotonic() + 60
             running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE \"tacit_%' AND state = 'active'"
-            owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE \"tacit_%'")
+            owner.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE \"tacit_%'"
+            )
             while owner.execute(running).fetchone() != (0,) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert owner.execute("SELECT answer FROM before").fetchall() == [(42,)]
-            left = owner.execute("SELECT relname FROM pg_class WHERE relname LIKE 'tacit\\_%'").fetchall()
+            left = owner.execute(
+                "SELECT relname FROM pg_class WHERE relname LIKE 'tacit\\_%'"
+            ).fetchall()
             assert left == []
         finally:
             owner.execute("DROP TABLE before")
@@ -484,7 +567,11 @@ def test_a_table_is_written_into_sparks_catalog(spark_session: Any) -> None:
             engine.save(shapes.columns_of("wards", ["ill"]), "april_written", rows=3, replace=True)
             engine.attach(Table("april_written"))
             assert engine.columns("april_written") == {"ill": "text"}
-            assert not [one.name for one in spark_session.catalog.listTables() if one.name.startswith("tacit_")]
+            assert not [
+                one.name
+                for one in spark_session.catalog.listTables()
+                if one.name.startswith("tacit_")
+            ]
         finally:
             spark_session.sql("DROP TABLE IF EXISTS april_written")
 
@@ -499,7 +586,9 @@ def test_a_spark_of_our_own_keeps_no_tables(spark_session: Any) -> None:
         engine.check_target("april")
 
 
-def test_nothing_is_kept_when_the_temporary_file_cannot_be_moved(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_kept_when_the_temporary_file_cannot_be_moved(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 

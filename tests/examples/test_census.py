@@ -25,11 +25,16 @@ def adult() -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-needs_adult = pytest.mark.skipif(adult() is None, reason="Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv")
+needs_adult = pytest.mark.skipif(
+    adult() is None,
+    reason="Adult is not here; set TACIT_DATA to the folder that has adult/adult.csv",
+)
 
 
 def study(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, CENSUS / "study.py", *map(str, arguments)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, CENSUS / "study.py", *map(str, arguments)], capture_output=True, text=True
+    )
 
 
 def part_of_adult(folder: Path, rows: int) -> Path:
@@ -55,7 +60,10 @@ def test_the_study_runs_on_a_part_of_the_census(tmp_path: Path) -> None:
     assert [one["columns"] for one in found["times"]["Adult"]] == [3, 4, 5, 6, 7, 8]
     assert all(int(one["certain"]["tables"]) for one in found["tables"]["Adult"].values())
     for sample in ("sample", "whole"):
-        costs = {(tuple(one["quasi"]), one["degree"], one["kind"]): one["least"] for one in found["utility"][sample]}
+        costs = {
+            (tuple(one["quasi"]), one["degree"], one["kind"]): one["least"]
+            for one in found["utility"][sample]
+        }
         for (quasi, degree, kind), least in costs.items():
             # Entropy l-diverse tables are l-anonymous, so the best of them is never better.
             if kind == "entropy" and least:
@@ -71,7 +79,11 @@ def test_the_page_prints_what_the_study_finds(tmp_path: Path) -> None:
     ran = study("--data", path.parent, "--out", tmp_path, "--only", "tables")
     assert ran.returncode == 0, ran.stderr
     page = (CENSUS / "README.md").read_text("utf-8")
-    lines = [line for line in (tmp_path / "tables.md").read_text("utf-8").splitlines() if re.match(r"\| (\d|\w)", line)]
+    lines = [
+        line
+        for line in (tmp_path / "tables.md").read_text("utf-8").splitlines()
+        if re.match(r"\| (\d|\w)", line)
+    ]
     assert len(lines) == 14 + 7 + 2
     assert [line for line in lines if line not in page] == []
 
@@ -99,7 +111,9 @@ def test_the_published_parts_become_one_file(tmp_path: Path) -> None:
     row = "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K"
     (tmp_path / "adult.data").write_text(f"{row}\n{row.replace('State-gov', '?')}\n\n")
     (tmp_path / "adult.test").write_text(f"|1x3 Cross validator\n{row.replace('39', '41')}.\n")
-    subprocess.run([sys.executable, CENSUS / "prepare.py", tmp_path], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, CENSUS / "prepare.py", tmp_path], check=True, capture_output=True
+    )
     lines = (tmp_path / "adult.csv").read_text().splitlines()
     assert lines[0].startswith("age,workclass,") and lines[0].endswith(",salary_class")
     assert lines[1:] == [row.replace(", ", ","), row.replace("39", "41").replace(", ", ",")]

@@ -51,7 +51,10 @@ def test_the_city_looks_like_one() -> None:
     assert len(city.places) == 600 and len(sizes) == 200 and sizes[0] >= LEAST and sizes[-1] <= MOST
     assert sizes[100] < sum(sizes) / 200 / 3  # many small workplaces, and a few large ones
     places = {one.code: one for one in city.places}
-    miles = [((places[home].x - places[there].x) ** 2 + (places[home].y - places[there].y) ** 2, jobs) for home, there, jobs in city.flows]
+    miles = [
+        ((places[home].x - places[there].x) ** 2 + (places[home].y - places[there].y) ** 2, jobs)
+        for home, there, jobs in city.flows
+    ]
     near = sum(jobs for squared, jobs in miles if squared <= 5.0**2)
     assert 0.4 < near / 100_002 < 0.6  # about half of all commutes are at most five miles long
     banks = [city.is_north(one.x, one.y) for one in city.places]
@@ -64,7 +67,13 @@ def test_the_files_have_the_columns_of_the_published_data(tmp_path: Path) -> Non
     with (tmp_path / "flows.csv").open(newline="") as lines:
         assert next(csv.reader(lines)) == ["origin", "destination", "jobs"]
     with (tmp_path / "tracts.csv").open(newline="") as lines:
-        assert next(csv.reader(lines)) == ["BoroCT2010", "geoid_tract2010", "nta_name", "lat", "lon"]
+        assert next(csv.reader(lines)) == [
+            "BoroCT2010",
+            "geoid_tract2010",
+            "nta_name",
+            "lat",
+            "lon",
+        ]
         rows = list(csv.reader(lines))
     assert len({row[0] for row in rows}) == 120
     assert prepare(tmp_path / "copy", tmp_path) == "New York"  # what is named is taken
@@ -74,13 +83,28 @@ def test_the_files_have_the_columns_of_the_published_data(tmp_path: Path) -> Non
 def test_a_folder_without_flows_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"flows\.csv and tracts\.csv are not in"):
         new_york(tmp_path)
-    ran = subprocess.run([sys.executable, "-m", "examples.commuters.study", "--data", str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.commuters.study", "--data", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert ran.returncode == 2 and "Traceback" not in ran.stderr
 
 
 # -- the plan ---------------------------------------------------------------------------------------
 
-HOLDS = ("homes", "pure", "probabilistic", "probabilistic", "districts", "near", "shrunk", "accepted", "histogram")
+HOLDS = (
+    "homes",
+    "pure",
+    "probabilistic",
+    "probabilistic",
+    "districts",
+    "near",
+    "shrunk",
+    "accepted",
+    "histogram",
+)
 
 
 @pytest.fixture
@@ -92,7 +116,9 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_plan_holds_but_for_the_check_that_asks_too_much(planned: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_holds_but_for_the_check_that_asks_too_much(
+    planned: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["tacit", "check", "--json"])
     assert cli.run() == 1
     answers = json.loads(capsys.readouterr().out)
@@ -100,7 +126,9 @@ def test_the_plan_holds_but_for_the_check_that_asks_too_much(planned: Path, monk
     assert found == sorted([*((name, "holds") for name in HOLDS), ("hasty", "breached")])
 
 
-def test_homes_can_be_synthesized(planned: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_homes_can_be_synthesized(
+    planned: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("sys.argv", ["tacit", "synthesize", "homes", "-o", "homes.csv"])
     assert cli.run() == 0, capsys.readouterr()
     with (planned / "homes.csv").open(newline="") as lines:
@@ -135,14 +163,19 @@ def test_table_4_1_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "| 5.5309 | 2.1662 | 0.93495 | 0.33937 |" in told
 
 
-def test_the_study_writes_its_numbers_and_pictures(town: Commuters, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_writes_its_numbers_and_pictures(
+    town: Commuters, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("vl_convert")
     study.write_study(town, 1, tmp_path)
     told = capsys.readouterr().out
     found = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert [one["method"] for one in found["methods"]] == list(BY_NAME)
     for name in (*study.drawing.FIGURES.values(), "errors"):
-        assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+        assert (
+            ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag
+            == "{http://www.w3.org/2000/svg}svg"
+        )
     for line in rows_of(told):
         assert line in told
 
@@ -155,7 +188,13 @@ def test_the_page_prints_the_numbers_of_the_results() -> None:
         assert [one["method"] for one in found["methods"]] == list(BY_NAME)
         for one in found["methods"]:
             errors = [f"{error:.2f}" for error in one["errors"] if error is not None]
-            lines = [line for line in rows_of(page) if line.startswith(f"| {one['method']} |") and all(error in line for error in errors) and f"{one['far']:.1%}" in line]
+            lines = [
+                line
+                for line in rows_of(page)
+                if line.startswith(f"| {one['method']} |")
+                and all(error in line for error in errors)
+                and f"{one['far']:.1%}" in line
+            ]
             assert lines, (name, one["method"])
             assert f"| {one['prior']:.0f} |" in page or one["alpha"] is None
     assert "| 17.4915 | 5.5238 | 2.1637 | 0.7418 |" in page
@@ -168,17 +207,38 @@ def rows_of(text: str) -> list[str]:
 # -- the attack -------------------------------------------------------------------------------------
 
 
-def test_the_files_for_the_attack_keep_half_of_the_workers_away(town: Commuters, tmp_path: Path) -> None:
+def test_the_files_for_the_attack_keep_half_of_the_workers_away(
+    town: Commuters, tmp_path: Path
+) -> None:
     used, control = study.halves(town, 1)
-    assert used.people + control.people == town.flows.people and abs(used.people - control.people) < 300
+    assert (
+        used.people + control.people == town.flows.people
+        and abs(used.people - control.people) < 300
+    )
     study.write_people(town, tmp_path, 1, lambda text: None)
-    assert {path.name for path in tmp_path.iterdir()} == {"used.csv", "control.csv", "synthetic-dp.csv", "synthetic-districts.csv", "synthetic-histogram.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "used.csv",
+        "control.csv",
+        "synthetic-dp.csv",
+        "synthetic-districts.csv",
+        "synthetic-histogram.csv",
+    }
     with (tmp_path / "used.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
-    assert len(rows) == used.people and list(rows[0]) == ["work", "work_lat", "work_lon", "home", "home_lat", "home_lon", "home_district"]
+    assert len(rows) == used.people and list(rows[0]) == [
+        "work",
+        "work_lat",
+        "work_lon",
+        "home",
+        "home_lat",
+        "home_lon",
+        "home_district",
+    ]
 
 
-def test_the_attack_says_what_it_misses(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_attack_says_what_it_misses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert attack.main([str(tmp_path)]) == 2
     assert "has no used.csv" in capsys.readouterr().err
     (tmp_path / "used.csv").touch()
@@ -187,8 +247,13 @@ def test_the_attack_says_what_it_misses(tmp_path: Path, capsys: pytest.CaptureFi
     assert "pip install anonymeter" in capsys.readouterr().err
 
 
-def test_the_attack_runs_where_its_tool_is(town: Commuters, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("anonymeter", reason="anonymeter needs an environment of its own: see examples/commuters/README.md")
+def test_the_attack_runs_where_its_tool_is(
+    town: Commuters, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip(
+        "anonymeter",
+        reason="anonymeter needs an environment of its own: see examples/commuters/README.md",
+    )
     study.write_people(town, tmp_path, 1, lambda text: None)
     assert attack.main([str(tmp_path), "--attacks", "50"]) == 0
     assert "| the people themselves | singling out" in capsys.readouterr().out

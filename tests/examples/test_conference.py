@@ -83,9 +83,15 @@ def test_the_numbers_of_the_paper(here: Path) -> None:
     verdicts = found("tacit.yaml")
     assert verdicts["example-1-odds"]["witness"]["no_longer_possible"] == [["r3"], ["r4"]]
     assert verdicts["example-3"]["witness"]["now_certain"] == [["r1"], ["r2"]]
-    assert (verdicts["example-3"]["measured"]["secrets_before"], verdicts["example-3"]["measured"]["secrets_after"]) == ("4", "1")
+    assert (
+        verdicts["example-3"]["measured"]["secrets_before"],
+        verdicts["example-3"]["measured"]["secrets_after"],
+    ) == ("4", "1")
     second = found("one-subcommittee.yaml")["example-2"]
-    assert [(one["rows"], one["before"], one["after"]) for one in second["witness"]["secrets"]] == [([["r1"]], "5", "4"), ([], "10", "4")]
+    assert [(one["rows"], one["before"], one["after"]) for one in second["witness"]["secrets"]] == [
+        ([["r1"]], "5", "4"),
+        ([], "10", "4"),
+    ]
 
 
 def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
@@ -101,18 +107,26 @@ def test_the_page_shows_what_a_reader_gets(here: Path) -> None:
 
 def judged(made: Conference, definition: type[GSafety] | type[ESafety]) -> Verdict:
     case = SafetyCase(made.setting(), (), made.published, made.new)
-    return definition().check(SafetyQuestion("reviewers", made.new, made.published, (case,), ("r",)))
+    return definition().check(
+        SafetyQuestion("reviewers", made.new, made.published, (case,), ("r",))
+    )
 
 
 def kind_of(verdict: Verdict) -> tuple[str, str]:
-    return verdict.status, getattr(verdict.evidence, "kind", "") or getattr(verdict.evidence, "code", "")
+    return verdict.status, getattr(verdict.evidence, "kind", "") or getattr(
+        verdict.evidence, "code", ""
+    )
 
 
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("size", [(4, 4, 2), (9, 7, 3), (20, 24, 4)])
-def test_a_whole_conference_is_unsafe_unless_asked_for_a_safe_view(size: tuple[int, int, int], counted: bool) -> None:
+def test_a_whole_conference_is_unsafe_unless_asked_for_a_safe_view(
+    size: tuple[int, int, int], counted: bool
+) -> None:
     safe, unsafe = (conference(*size, safe=one, counted=counted) for one in (True, False))
-    assert kind_of(judged(safe, GSafety)) == kind_of(judged(safe, ESafety)) == ("holds", "rewriting")
+    assert (
+        kind_of(judged(safe, GSafety)) == kind_of(judged(safe, ESafety)) == ("holds", "rewriting")
+    )
     assert kind_of(judged(unsafe, GSafety)) == ("breached", "world")
     assert kind_of(judged(unsafe, ESafety)) == ("breached", "secrets")
 
@@ -124,8 +138,12 @@ def test_another_subcommittee_says_nothing_of_the_first_paper(counted: bool) -> 
     assert kind_of(judged(made, GSafety)) == ("breached", "world")
 
 
-@pytest.mark.parametrize(("kind", "size", "largest"), [("groups", (16, 20, 4), 20), ("program", (8, 30, 2), 60)])
-def test_which_papers_share_a_reviewer_leaves_the_odds(kind: str, size: tuple[int, int, int], largest: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "size", "largest"), [("groups", (16, 20, 4), 20), ("program", (8, 30, 2), 60)]
+)
+def test_which_papers_share_a_reviewer_leaves_the_odds(
+    kind: str, size: tuple[int, int, int], largest: int
+) -> None:
     made = conference(*size, kind=kind)
     worlds = Worlds(made.setting(), Bases())
     assert max(len(part.tuples) for part in worlds.parts) == largest
@@ -137,13 +155,30 @@ def test_which_papers_share_a_reviewer_leaves_the_odds(kind: str, size: tuple[in
 def test_the_same_seed_makes_the_same_conference() -> None:
     one, two, three = (conference(12, 16, 3, counted=True, seed=seed) for seed in (1, 1, 2))
     assert one == two != three
-    assert {row for row in one.tables["RP"] if row[1] == "p1"} < {(reviewer, "p1") for reviewer, subcom in one.tables["RS"] if subcom == "c1"}
+    assert {row for row in one.tables["RP"] if row[1] == "p1"} < {
+        (reviewer, "p1") for reviewer, subcom in one.tables["RS"] if subcom == "c1"
+    }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_files_ask_what_the_function_asks(kind: str, tmp_path: Path) -> None:
-    arguments = ["--kind", kind, "--reviewers", "8", "--papers", "8", "--subcommittees", "2", "--seed", "3"]
-    ran = subprocess.run([sys.executable, HERE / "generate.py", tmp_path / "out", *arguments], capture_output=True, text=True)
+    arguments = [
+        "--kind",
+        kind,
+        "--reviewers",
+        "8",
+        "--papers",
+        "8",
+        "--subcommittees",
+        "2",
+        "--seed",
+        "3",
+    ]
+    ran = subprocess.run(
+        [sys.executable, HERE / "generate.py", tmp_path / "out", *arguments],
+        capture_output=True,
+        text=True,
+    )
     assert ran.returncode == 0, ran.stderr
     by_files = dict(zip(("g-safety", "e-safety"), checked(tmp_path / "out"), strict=True))
     made = conference(8, 8, 2, kind=kind, seed=3)
@@ -154,7 +189,9 @@ def test_the_files_ask_what_the_function_asks(kind: str, tmp_path: Path) -> None
 
 
 def checked(folder: Path) -> list[dict[str, object]]:
-    return json.loads(run(f"tacit check {folder / 'tacit.yaml'} --json --audience owner"))["verdicts"]
+    return json.loads(run(f"tacit check {folder / 'tacit.yaml'} --json --audience owner"))[
+        "verdicts"
+    ]
 
 
 def test_too_small_a_conference_is_refused() -> None:

@@ -59,7 +59,9 @@ def test_the_service_starts_a_command_that_there_is() -> None:
     program, command, *words = shlex.split(re.search(r"^ExecStart=(.*)$", unit, re.MULTILINE)[1])  # type: ignore[index]
     known = {option for one in cli.commands[command].params for option in one.opts}
     assert program.endswith("/tacit") and command == "serve"
-    assert [word for word in words if word.startswith("--")] and not [word for word in words if word.startswith("--") and word not in known]
+    assert [word for word in words if word.startswith("--")] and not [
+        word for word in words if word.startswith("--") and word not in known
+    ]
 
 
 def main() -> None:
@@ -69,7 +71,11 @@ def main() -> None:
 
     from refresh import refreshed
 
-    with patch.dict(os.environ, plain_environment(), clear=True), tempfile.TemporaryDirectory() as folder, reading(pages=False) as reader:
+    with (
+        patch.dict(os.environ, plain_environment(), clear=True),
+        tempfile.TemporaryDirectory() as folder,
+        reading(pages=False) as reader,
+    ):
         os.chdir(copied(Path(folder)))
         text = refreshed(PAGE, Path(folder), reader)
         os.chdir(ROOT)

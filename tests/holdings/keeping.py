@@ -34,7 +34,11 @@ class Kept:
         self.holdings = list(holdings)
 
     def held(self, tables: Collection[str] | None = None) -> list[Holding]:
-        return [one for one in self.holdings if tables is None or not one.tables or set(one.tables) & set(tables)]
+        return [
+            one
+            for one in self.holdings
+            if tables is None or not one.tables or set(one.tables) & set(tables)
+        ]
 
     def __enter__(self) -> Kept:
         return self
@@ -47,21 +51,45 @@ def plan_of(document: Mapping[str, Any], folder: Path = Path()) -> Plan:
     return read_plan(parse(json.dumps(document), "tacit.yaml"), folder)
 
 
-def out(plan: Plan, entries: Sequence[tuple[str, Sequence[str]]], answers: Mapping[str, str] | None = None) -> list[Holding]:
+def out(
+    plan: Plan,
+    entries: Sequence[tuple[str, Sequence[str]]],
+    answers: Mapping[str, str] | None = None,
+) -> list[Holding]:
     """Holdings for releases of a plan as they are now."""
     with Desk(plan) as desk:
         today = Answers(plan, desk.readings, lambda: desk.engine, lambda: desk.source, KEY)
-        return [holding(plan, desk, today, name, to, number, answers or {}) for number, (name, to) in enumerate(entries, 1)]
+        return [
+            holding(plan, desk, today, name, to, number, answers or {})
+            for number, (name, to) in enumerate(entries, 1)
+        ]
 
 
-def holding(plan: Plan, desk: Desk, today: Answers, name: str, to: Sequence[str], number: int, answers: Mapping[str, str]) -> Holding:
+def holding(
+    plan: Plan,
+    desk: Desk,
+    today: Answers,
+    name: str,
+    to: Sequence[str],
+    number: int,
+    answers: Mapping[str, str],
+) -> Holding:
     release = plan.releases[name]
     answer = answers.get(name)
     if answer is None and not isinstance(release, Constraint | Synthetic):
         found = today.today(name)
         answer = found.digest if found else None
     return Holding(
-        name, shape_of(release), tuple(to), tables_of(plan, name, desk.readings), definition_of(plan, name, KEY), answer, number, DAY, None, {}
+        name,
+        shape_of(release),
+        tuple(to),
+        tables_of(plan, name, desk.readings),
+        definition_of(plan, name, KEY),
+        answer,
+        number,
+        DAY,
+        None,
+        {},
     )
 
 
@@ -69,11 +97,18 @@ def holding(plan: Plan, desk: Desk, today: Answers, name: str, to: Sequence[str]
 def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Lets a plan's ledger hold some releases."""
 
-    def keep(plan: Plan, entries: Sequence[tuple[str, Sequence[str]]] = (), holdings: Sequence[Holding] | None = None) -> None:
+    def keep(
+        plan: Plan,
+        entries: Sequence[tuple[str, Sequence[str]]] = (),
+        holdings: Sequence[Holding] | None = None,
+    ) -> None:
         found = Kept(out(plan, entries) if holdings is None else holdings)
         monkeypatch.setattr("tacit.holdings.holdings.is_begun", lambda plan: True)
         monkeypatch.setattr("tacit.holdings.holdings.ledger_of", lambda plan, create=False: found)
-        monkeypatch.setattr("tacit.holdings.holdings.tables_in", lambda ledger: {name for one in found.holdings for name in one.tables})
+        monkeypatch.setattr(
+            "tacit.holdings.holdings.tables_in",
+            lambda ledger: {name for one in found.holdings for name in one.tables},
+        )
 
     return keep
 
@@ -82,7 +117,12 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 def judge(kept: Callable[..., None]) -> Callable[..., tuple[Verdict, ...]]:
     """The verdicts of a plan where the ledger holds some releases."""
 
-    def judged(document: Mapping[str, Any], entries: Sequence[tuple[str, Sequence[str]]] = (), holdings: Sequence[Holding] | None = None, folder: Path = Path()) -> tuple[Verdict, ...]:
+    def judged(
+        document: Mapping[str, Any],
+        entries: Sequence[tuple[str, Sequence[str]]] = (),
+        holdings: Sequence[Holding] | None = None,
+        folder: Path = Path(),
+    ) -> tuple[Verdict, ...]:
         plan = plan_of(document, folder)
         kept(plan, entries, holdings)
         return assess(plan).verdicts

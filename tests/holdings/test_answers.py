@@ -21,8 +21,16 @@ from tacit.holdings.trees import needed_views
 PLAN: dict[str, Any] = {
     "version": 1,
     "tables": {
-        "staff": {"columns": {"name": "text", "ward": "text", "pay": "decimal"}, "rows": [["Ann", "A", 10.5], ["Bob", "A", 11], ["Cy", "B", 10.5]], "nullable": []},
-        "beds": {"columns": {"ward": "text", "number": "integer"}, "rows": [["A", 1], ["A", 2], ["B", 3]], "nullable": []},
+        "staff": {
+            "columns": {"name": "text", "ward": "text", "pay": "decimal"},
+            "rows": [["Ann", "A", 10.5], ["Bob", "A", 11], ["Cy", "B", 10.5]],
+            "nullable": [],
+        },
+        "beds": {
+            "columns": {"ward": "text", "number": "integer"},
+            "rows": [["A", 1], ["A", 2], ["B", 3]],
+            "nullable": [],
+        },
     },
     "releases": {
         "plain": {"query": "SELECT ward, pay FROM Staff"},
@@ -33,14 +41,16 @@ PLAN: dict[str, Any] = {
         "sorted": {"query": "SELECT name FROM Staff ORDER BY pay DESC, name LIMIT 2"},
         "counted": {"query": "SELECT ward, count(*) AS many FROM Staff GROUP BY ward"},
         "nested": {"query": "SELECT ward FROM plain WHERE pay > 10.5"},
-        "deeper": {"query": "WITH x AS (SELECT ward FROM nested) SELECT x.ward, beds.number FROM x, beds WHERE x.ward = beds.ward"},
+        "deeper": {
+            "query": "WITH x AS (SELECT ward FROM nested) SELECT x.ward, beds.number FROM x, beds WHERE x.ward = beds.ward"
+        },
         "created": {"query": "CREATE VIEW created AS SELECT number FROM beds WHERE number > 1"},
         "rules": {"query": "V(n) :- staff(n, 'A', p); V(n) :- staff(n, w, p), beds(w, 3)"},
         "yes": {"query": "V() :- beds('A', 2)"},
         "no": {"query": "V() :- beds('A', 3)"},
         "nobody": {"query": "V(n) :- staff(n, w, p), w != w"},
     },
-}  # fmt: skip
+}
 ROWS: dict[str, list[tuple[Any, ...]]] = {
     "plain": [("A", 10.5), ("A", 11), ("B", 10.5)],
     "star": [("A", 1), ("A", 2), ("B", 3)],
@@ -57,7 +67,14 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "no": [],
     "nobody": [],
 }
-TABLES = {"both": ("beds", "staff"), "deeper": ("beds", "staff"), "nested": ("staff",), "rules": ("beds", "staff"), "yes": ("beds",), "either": ("beds", "staff")}
+TABLES = {
+    "both": ("beds", "staff"),
+    "deeper": ("beds", "staff"),
+    "nested": ("staff",),
+    "rules": ("beds", "staff"),
+    "yes": ("beds",),
+    "either": ("beds", "staff"),
+}
 
 
 def answers_of(desk: Desk) -> Answers:
@@ -66,7 +83,9 @@ def answers_of(desk: Desk) -> Answers:
 
 def plainly(rows: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     """Rows with their numbers as decimals."""
-    return Counter(tuple(one if isinstance(one, str) else Decimal(str(one)) for one in row) for row in rows)
+    return Counter(
+        tuple(one if isinstance(one, str) else Decimal(str(one)) for one in row) for row in rows
+    )
 
 
 def check_all(**changed: Any) -> dict[str, str]:
@@ -102,20 +121,28 @@ def test_a_release_is_what_its_views_are() -> None:
     assert definition_of(plan_of(other), "deeper", KEY) == before
 
 
-@pytest.mark.parametrize(("name", "text", "fits"), [
-    ("plain", "ward,pay\nB,10.50\nA,11\nA,10.5\n", True),
-    ("plain", "pay;ward\n10.5;A\n11;A\n10.5;B\n", True),
-    ("plain", "one,two\nA,11\nA,10.5\nB,10.5\n", True),
-    ("plain", "ward,pay\nA,10.5\nA,11\n", False),
-    ("plain", "ward,pay\nA,10.5\nA,11\nB,10.5\nB,10.5\n", False),
-    ("plain", "ward\nA\nA\nB\n", False),
-    ("counted", "ward,many\nA,2\nB,1\n", True),
-    ("counted", "ward,many\nA,x\nB,1\n", False),
-    ("star", "number,ward\n1,A\n2,A\n3,B\n", True),
-])  # fmt: skip
-def test_files_with_the_same_rows_however_they_are_written(name: str, text: str, fits: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "fits"),
+    [
+        ("plain", "ward,pay\nB,10.50\nA,11\nA,10.5\n", True),
+        ("plain", "pay;ward\n10.5;A\n11;A\n10.5;B\n", True),
+        ("plain", "one,two\nA,11\nA,10.5\nB,10.5\n", True),
+        ("plain", "ward,pay\nA,10.5\nA,11\n", False),
+        ("plain", "ward,pay\nA,10.5\nA,11\nB,10.5\nB,10.5\n", False),
+        ("plain", "ward\nA\nA\nB\n", False),
+        ("counted", "ward,many\nA,2\nB,1\n", True),
+        ("counted", "ward,many\nA,x\nB,1\n", False),
+        ("star", "number,ward\n1,A\n2,A\n3,B\n", True),
+    ],
+)
+def test_files_with_the_same_rows_however_they_are_written(
+    name: str, text: str, fits: bool, tmp_path: Path
+) -> None:
     (tmp_path / "answer.csv").write_text(text)
     with Desk(plan_of(PLAN, tmp_path)) as desk:
         answers = answers_of(desk)
         today = answers.today(name)
-        assert today is not None and answers.has(tmp_path / "answer.csv", "answer.csv", name, today.digest) == fits
+        assert (
+            today is not None
+            and answers.has(tmp_path / "answer.csv", "answer.csv", name, today.digest) == fits
+        )

@@ -16,15 +16,26 @@ from tacit.assess import assess
 from tacit.model.verdict import Verdict
 from tacit.web.checked import fingerprint
 
-PUBLIC = {name: {"query": f"SELECT condition FROM patients WHERE {where}"} for name, where in (("men", "sex = 'M'"), ("older", "age BETWEEN 26 AND 28"))}
+PUBLIC = {
+    name: {"query": f"SELECT condition FROM patients WHERE {where}"}
+    for name, where in (("men", "sex = 'M'"), ("older", "age BETWEEN 26 AND 28"))
+}
 GAMMA = {"gamma-privacy": {"release": "older", "gamma": 0.5}}
 SIND = {"k-sind": {"release": "older", "k": 2}}
 RSIND = {"k-rsind": {"release": "older", "k": 2}}
 
 
-def verdicts(*checks: Any, published: list[str], more: dict[str, Any] | None = None, **changed: Any) -> list[Verdict]:
+def verdicts(
+    *checks: Any, published: list[str], more: dict[str, Any] | None = None, **changed: Any
+) -> list[Verdict]:
     releases = {**PUBLIC, **(more or {})}
-    return list(assess(plan_of(hospital(releases=releases, published=published, checks=list(checks), **changed))).verdicts)
+    return list(
+        assess(
+            plan_of(
+                hospital(releases=releases, published=published, checks=list(checks), **changed)
+            )
+        ).verdicts
+    )
 
 
 def test_what_is_published_counts_as_if_the_check_said_that_it_is_given() -> None:
@@ -35,17 +46,26 @@ def test_what_is_published_counts_as_if_the_check_said_that_it_is_given() -> Non
         people = overlap.only_keys(drawn.truth)
         document = drawn.plan(published=[name for name, _ in drawn.out])
         own = document["checks"][0]["gamma-privacy"]
-        document["checks"].append({"k-sind": {key: value for key, value in own.items() if key != "gamma"} | {"k": 2}})
+        document["checks"].append(
+            {"k-sind": {key: value for key, value in own.items() if key != "gamma"} | {"k": 2}}
+        )
         if not (drawn.collude or drawn.out):
             continue
 
-        def small(has: frozenset[str], gets: frozenset[str], drawn: Drawn = drawn, people: Any = people) -> bool:
+        def small(
+            has: frozenset[str], gets: frozenset[str], drawn: Drawn = drawn, people: Any = people
+        ) -> bool:
             views = [overlap.by_members(name, drawn.members[name]) for name in sorted(has | gets)]
             return overlap.level(overlap.sind_partition(people, drawn.truth, views, None)) < 2
 
-        expected = [drawn.is_breached({}, ()), holdings.is_breached(drawn.new, drawn.out, drawn.collude, small)]
+        expected = [
+            drawn.is_breached({}, ()),
+            holdings.is_breached(drawn.new, drawn.out, drawn.collude, small),
+        ]
         found = assess(plan_of(document)).verdicts
-        assert [verdict.status for verdict in found] == ["breached" if one else "holds" for one in expected], (number, vars(drawn))
+        assert [verdict.status for verdict in found] == [
+            "breached" if one else "holds" for one in expected
+        ], (number, vars(drawn))
         seen |= {(verdict.check, verdict.status) for verdict in found}
     assert {("gamma-privacy", "holds"), ("gamma-privacy", "breached")} <= seen
 
@@ -55,15 +75,30 @@ def test_all_kinds_about_views_of_one_table_judge_it(check: dict[str, Any]) -> N
     [kind] = check
     alone, beside = verdicts(check, published=[])[0], verdicts(check, published=["men"])[0]
     given = verdicts({kind: {**check[kind], "given": ["men"]}}, published=[])[0]
-    assert alone.status == "holds" and beside.status == "breached" and "everybody has men already" in beside.because
-    assert (beside.because, beside.measured, beside.subject, beside.assumptions) == (given.because, given.measured, given.subject, given.assumptions)
-    assert "nothing else about these people is out than what the plan says of the same tables" in [one.text for one in beside.assumptions]
+    assert (
+        alone.status == "holds"
+        and beside.status == "breached"
+        and "everybody has men already" in beside.because
+    )
+    assert (beside.because, beside.measured, beside.subject, beside.assumptions) == (
+        given.because,
+        given.measured,
+        given.subject,
+        given.assumptions,
+    )
+    assert "nothing else about these people is out than what the plan says of the same tables" in [
+        one.text for one in beside.assumptions
+    ]
 
 
 def test_given_nothing_turns_it_off_and_says_so() -> None:
-    [verdict] = verdicts({"gamma-privacy": {"release": "older", "gamma": 0.5, "given": []}}, published=["men"])
+    [verdict] = verdicts(
+        {"gamma-privacy": {"release": "older", "gamma": 0.5, "given": []}}, published=["men"]
+    )
     assert verdict.status == "holds"
-    assert verdict.warnings == ("men is published too, and is not judged here: `given` of this check leaves it out",)
+    assert verdict.warnings == (
+        "men is published too, and is not judged here: `given` of this check leaves it out",
+    )
 
 
 def test_a_check_that_names_what_is_published_is_as_before() -> None:
@@ -77,38 +112,72 @@ def timeless(found: Sequence[Verdict]) -> list[Verdict]:
 
 def test_releases_of_other_tables_change_nothing() -> None:
     wards = {"columns": ["ward", "floor"], "rows": [["a", 1], ["b", 2]], "key": ["ward"]}
-    more, tables = {"wards": {"query": "SELECT ward, floor FROM wards"}}, {"patients": PATIENTS, "wards": wards}
+    more, tables = (
+        {"wards": {"query": "SELECT ward, floor FROM wards"}},
+        {"patients": PATIENTS, "wards": wards},
+    )
     found = verdicts(GAMMA, SIND, published=["wards"], more=more, tables=tables)
-    assert timeless(found) == timeless(verdicts(GAMMA, SIND, published=[], more=more, tables=tables))
+    assert timeless(found) == timeless(
+        verdicts(GAMMA, SIND, published=[], more=more, tables=tables)
+    )
 
 
 def test_of_tied_tables_there_is_a_note() -> None:
-    tables = {"patients": PATIENTS, "visits": {"columns": ["name", "day"], "rows": [["Alan", 1], ["Fen", 2]]}}
+    tables = {
+        "patients": PATIENTS,
+        "visits": {"columns": ["name", "day"], "rows": [["Alan", 1], ["Fen", 2]]},
+    }
     [verdict] = verdicts(
-        GAMMA, published=["visits"], more={"visits": {"query": "SELECT name FROM visits"}}, tables=tables, constraints=["visits(n, d) -> patients(n, s, a, c)"]
+        GAMMA,
+        published=["visits"],
+        more={"visits": {"query": "SELECT name FROM visits"}},
+        tables=tables,
+        constraints=["visits(n, d) -> patients(n, s, a, c)"],
     )
     assert verdict.status == "holds"
-    assert verdict.warnings == ("visits is published too, about visits, and is not judged here: patients is tied to that",)
+    assert verdict.warnings == (
+        "visits is published too, about visits, and is not judged here: patients is tied to that",
+    )
 
 
 @pytest.mark.parametrize(
     ("release", "why"),
     [
-        ({"table": "patients", "synthetic": {"group": "sex", "value": "condition", "epsilon": 1, "delta": 0}}, "No definition judges synthetic data"),
+        (
+            {
+                "table": "patients",
+                "synthetic": {"group": "sex", "value": "condition", "epsilon": 1, "delta": 0},
+            },
+            "No definition judges synthetic data",
+        ),
         ({"query": "SELECT sex, COUNT(*) AS people FROM patients GROUP BY sex"}, "groups rows"),
         ({"query": "V(n) :- patients(n, s, a, c)"}, "is Datalog"),
         ({"constraint": "patients(n, s, a, 'Heart') -> s = 'M'"}, "g-safety or e-safety"),
     ],
 )
-def test_what_cannot_be_read_as_a_view_leaves_the_check_undecided_with_the_reason(release: dict[str, Any], why: str) -> None:
+def test_what_cannot_be_read_as_a_view_leaves_the_check_undecided_with_the_reason(
+    release: dict[str, Any], why: str
+) -> None:
     [verdict] = verdicts(GAMMA, published=["more"], more={"more": release})
-    assert verdict.status == "undecided" and verdict.reason is not None and verdict.reason.code == "does-not-compose" and why in verdict.reason.text
+    assert (
+        verdict.status == "undecided"
+        and verdict.reason is not None
+        and verdict.reason.code == "does-not-compose"
+        and why in verdict.reason.text
+    )
 
 
 def test_verdicts_on_the_pages_are_old_when_what_is_published_changes() -> None:
     def told(published: list[str]) -> str:
         copy = {"table": "patients", "generalization": {}}
-        plan = plan_of(hospital(releases={**PUBLIC, "copy": copy}, published=published, checks=[{"gamma-privacy": {"release": "copy", "gamma": 0.5}}]), Path())
+        plan = plan_of(
+            hospital(
+                releases={**PUBLIC, "copy": copy},
+                published=published,
+                checks=[{"gamma-privacy": {"release": "copy", "gamma": 0.5}}],
+            ),
+            Path(),
+        )
         return fingerprint(plan.checks[0], plan, {})
 
     assert told([]) != told(["men"])

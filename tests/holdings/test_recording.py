@@ -27,22 +27,42 @@ MAY = {"k-anonymity": {"release": "may", "k": 2}}
 
 
 def plan_in(folder: Path, *checks: dict[str, Any], **changed: Any) -> Plan:
-    (folder / "tacit.yaml").write_text(yaml.safe_dump(asking(*checks, **changed), sort_keys=False), "utf-8")
+    (folder / "tacit.yaml").write_text(
+        yaml.safe_dump(asking(*checks, **changed), sort_keys=False), "utf-8"
+    )
     return load_plan(folder / "tacit.yaml")
 
 
 def test_a_view_is_recorded_then_written_and_counts_from_then_on(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, MALE, GAMMA)
     found = record(plan, "male", output=tmp_path / "male.csv", note="to the bank", by="ann")
-    assert found.exit_status == 0 and found.entry is not None and str(found) == "male: recorded as entry 1, to bank"
+    assert (
+        found.exit_status == 0
+        and found.entry is not None
+        and str(found) == "male: recorded as entry 1, to bank"
+    )
     assert (tmp_path / "male.csv").read_text() == "condition\nHeart\nSARS\nSARS\nViral\n"
     entry = found.entry
-    assert (entry.release, entry.shape, entry.to, entry.tables, entry.by, entry.note) == ("male", "view", ("bank",), ("patients",), "ann", "to the bank")
+    assert (entry.release, entry.shape, entry.to, entry.tables, entry.by, entry.note) == (
+        "male",
+        "view",
+        ("bank",),
+        ("patients",),
+        "ann",
+        "to the bank",
+    )
     assert [(one.check, one.status) for one in entry.verdicts] == [("gamma-privacy", "holds")]
     document = json.loads(json.dumps(found.to_json("shared")))
-    assert document["recorded"] and document["releases"] == ["male"] and document["entries"][0]["number"] == 1 and document["verdicts"][0]["subject"] == {"release": "male", "given": []}
+    assert (
+        document["recorded"]
+        and document["releases"] == ["male"]
+        and document["entries"][0]["number"] == 1
+        and document["verdicts"][0]["subject"] == {"release": "male", "given": []}
+    )
     refused = record(plan, "late", output=tmp_path / "late.csv")
-    assert refused.exit_status == 1 and refused.entry is None and not (tmp_path / "late.csv").exists()
+    assert (
+        refused.exit_status == 1 and refused.entry is None and not (tmp_path / "late.csv").exists()
+    )
     assert refused.to_json()["entries"] == [] and "0.5-privacy is breached" in str(refused)
     with ledger_of(plan) as ledger:
         assert [one.release for one in ledger.entries()] == ["male"] and ledger.verify().intact
@@ -50,18 +70,28 @@ def test_a_view_is_recorded_then_written_and_counts_from_then_on(tmp_path: Path)
         assert name.encode() not in (tmp_path / "tacit-ledger.sqlite").read_bytes()
 
 
-def test_to_others_it_may_go_and_what_is_out_already_is_recorded_in_any_case(tmp_path: Path) -> None:
+def test_to_others_it_may_go_and_what_is_out_already_is_recorded_in_any_case(
+    tmp_path: Path,
+) -> None:
     plan = plan_in(tmp_path, MALE, GAMMA)
     record(plan, "male")
     assert record(plan, "late", to=["press"]).exit_status == 0
     assert record(plan, "late", to=()).exit_status == 1  # the bank is part of the public
     forced = record(plan, "late", out_already=True)
-    assert forced.exit_status == 0 and forced.entry is not None and forced.entry.verdicts[0].status == "breached"
+    assert (
+        forced.exit_status == 0
+        and forced.entry is not None
+        and forced.entry.verdicts[0].status == "breached"
+    )
     assert "though its checks do not hold" in str(forced)
 
 
-def test_the_ledger_counts_when_something_is_recorded_whatever_the_plan_says_is_published(tmp_path: Path) -> None:
-    plan = plan_in(tmp_path, MALE, {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}}, published=[])
+def test_the_ledger_counts_when_something_is_recorded_whatever_the_plan_says_is_published(
+    tmp_path: Path,
+) -> None:
+    plan = plan_in(
+        tmp_path, MALE, {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}}, published=[]
+    )
     record(plan, "male")
     assert assess(plan).exit_status == 0
     assert record(plan, "late").exit_status == 1
@@ -82,17 +112,22 @@ def test_withdrawing(tmp_path: Path) -> None:
     assert verdict.status == "breached" and any("was withdrawn" in one for one in verdict.warnings)
 
 
-@pytest.mark.parametrize(("name", "more", "said"), [
-    ("mayl", {}, "no release 'mayl'"),
-    ("floors", {}, "no check of floors"),
-    ("drawn", {}, "only the file itself says what goes out"),
-    ("male", {"output": Path("male.xlsx")}, "answers are written as CSV"),
-    ("male", {"output": Path("a.csv"), "answer": Path("b.csv")}, "Leave one of them out"),
-    ("male", {"to": [" "]}, "cannot be the name of a recipient"),
-    ("male", {"by": "x\ny"}, "cannot be the name"),
-    ("male", {"answer": Path("no/such.csv")}, "no/such.csv"),
-])  # fmt: skip
-def test_what_cannot_be_recorded(tmp_path: Path, name: str, more: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("mayl", {}, "no release 'mayl'"),
+        ("floors", {}, "no check of floors"),
+        ("drawn", {}, "only the file itself says what goes out"),
+        ("male", {"output": Path("male.xlsx")}, "answers are written as CSV"),
+        ("male", {"output": Path("a.csv"), "answer": Path("b.csv")}, "Leave one of them out"),
+        ("male", {"to": [" "]}, "cannot be the name of a recipient"),
+        ("male", {"by": "x\ny"}, "cannot be the name"),
+        ("male", {"answer": Path("no/such.csv")}, "no/such.csv"),
+    ],
+)
+def test_what_cannot_be_recorded(
+    tmp_path: Path, name: str, more: dict[str, Any], said: str
+) -> None:
     plan = plan_in(tmp_path, MALE, {"differential-privacy": {"release": "drawn"}})
     with pytest.raises(TacitError, match=said):
         record(plan, name, **more)
@@ -100,7 +135,11 @@ def test_what_cannot_be_recorded(tmp_path: Path, name: str, more: dict[str, Any]
 
 def test_the_output_replaces_nothing_of_the_owner(tmp_path: Path) -> None:
     (tmp_path / "extra.csv").write_text("ward,floor\na,1\n")
-    plan = plan_in(tmp_path, {"perfect-privacy": {"secret": "sars", "release": "floors"}}, tables={**PLAN["tables"], "extra": {"file": "extra.csv"}})
+    plan = plan_in(
+        tmp_path,
+        {"perfect-privacy": {"secret": "sars", "release": "floors"}},
+        tables={**PLAN["tables"], "extra": {"file": "extra.csv"}},
+    )
     with pytest.raises(DataError, match="would be lost"):
         record(plan, "floors", output=tmp_path / "extra.csv")
 
@@ -112,7 +151,11 @@ def test_microdata_as_they_are_generalized_in_an_order_of_their_own(tmp_path: Pa
     lines = (tmp_path / "may.csv").read_text().splitlines()
     assert lines[0] == "sex,age,condition" and lines[1:] == sorted(lines[1:]) and len(lines) == 8
     again = record(plan, "may", answer=tmp_path / "may.csv")
-    assert again.entry is not None and found.entry is not None and again.entry.answer == found.entry.answer
+    assert (
+        again.entry is not None
+        and found.entry is not None
+        and again.entry.answer == found.entry.answer
+    )
     (tmp_path / "other.csv").write_text("\n".join(lines[:-1]) + "\n")
     with pytest.raises(DataError, match="is not what may shows"):
         record(plan, "may", answer=tmp_path / "other.csv")
@@ -121,12 +164,19 @@ def test_microdata_as_they_are_generalized_in_an_order_of_their_own(tmp_path: Pa
 
 
 def test_an_answer_in_a_file_with_columns_in_another_order(tmp_path: Path) -> None:
-    releases = {**PLAN["releases"], "ages": {"query": "SELECT age, condition FROM patients WHERE sex = 'F'"}}
+    releases = {
+        **PLAN["releases"],
+        "ages": {"query": "SELECT age, condition FROM patients WHERE sex = 'F'"},
+    }
     plan = plan_in(tmp_path, {"gamma-privacy": {"release": "ages", "gamma": 1}}, releases=releases)
     first = record(plan, "ages")
     (tmp_path / "ages.csv").write_text("Condition;AGE\nFlu;28\nViral;27\nSARS;28\n")
     second = record(plan, "ages", answer=tmp_path / "ages.csv")
-    assert first.entry is not None and second.entry is not None and first.entry.answer == second.entry.answer
+    assert (
+        first.entry is not None
+        and second.entry is not None
+        and first.entry.answer == second.entry.answer
+    )
 
 
 def test_synthetic_data_spend_once_for_each_output(tmp_path: Path) -> None:
@@ -135,9 +185,15 @@ def test_synthetic_data_spend_once_for_each_output(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, check)
     for number in (1, 2, 3):
         men = ["Heart"] * number + ["Viral"] * (4 - number)
-        (tmp_path / f"{number}.csv").write_text("sex,condition\n" + "".join(f"M,{one}\n" for one in men) + "F,SARS\n" * 3)
+        (tmp_path / f"{number}.csv").write_text(
+            "sex,condition\n" + "".join(f"M,{one}\n" for one in men) + "F,SARS\n" * 3
+        )
     first = record(plan, "drawn", answer=tmp_path / "1.csv")
-    assert first.entry is not None and dict(first.entry.spent) == {"epsilon": "2", "delta": "0", "guarantee": "dp"}
+    assert first.entry is not None and dict(first.entry.spent) == {
+        "epsilon": "2",
+        "delta": "0",
+        "guarantee": "dp",
+    }
     assert record(plan, "drawn", answer=tmp_path / "1.csv").exit_status == 0  # the same one
     assert record(plan, "drawn", answer=tmp_path / "2.csv").exit_status == 0  # 2 + 2
     third = record(plan, "drawn", answer=tmp_path / "3.csv")
@@ -145,9 +201,13 @@ def test_synthetic_data_spend_once_for_each_output(tmp_path: Path) -> None:
 
 
 def test_rules_are_recorded_without_an_answer(tmp_path: Path) -> None:
-    plan = plan_in(tmp_path, {"g-safety": {"secret": "sars", "release": "rule", "over": "all", "seconds": 5}})
+    plan = plan_in(
+        tmp_path, {"g-safety": {"secret": "sars", "release": "rule", "over": "all", "seconds": 5}}
+    )
     found = record(plan, "rule", out_already=True)
-    assert found.entry is not None and found.entry.answer is None and found.entry.shape == "constraint"
+    assert (
+        found.entry is not None and found.entry.answer is None and found.entry.shape == "constraint"
+    )
 
 
 def test_a_ledger_that_is_gone_is_not_an_empty_one(tmp_path: Path) -> None:
@@ -173,13 +233,25 @@ def test_a_table_under_another_name_is_noticed(tmp_path: Path) -> None:
     text = (tmp_path / "tacit.yaml").read_text().replace("patients", "people")
     (tmp_path / "tacit.yaml").write_text(text)
     [verdict] = assess(load_plan(tmp_path / "tacit.yaml"))
-    assert any("the ledger has releases about patients, which this plan does not have" in one for one in verdict.warnings)
-    assert verdict.reason is not None and verdict.reason.code == "release-changed"  # `male` may be about the same people
+    assert any(
+        "the ledger has releases about patients, which this plan does not have" in one
+        for one in verdict.warnings
+    )
+    assert (
+        verdict.reason is not None and verdict.reason.code == "release-changed"
+    )  # `male` may be about the same people
     # So it is for checks of other releases, and for names in other letters.
     for other in ("people", "Patients"):
-        (tmp_path / "other.yaml").write_text(yaml.safe_dump(asking(MALE, GAMMA), sort_keys=False).replace("patients", other))
+        (tmp_path / "other.yaml").write_text(
+            yaml.safe_dump(asking(MALE, GAMMA), sort_keys=False).replace("patients", other)
+        )
         late = assess(load_plan(tmp_path / "other.yaml"))[1]
-        assert late.status == "undecided" and late.reason is not None and late.reason.code == "release-changed" and "male (entry 1" in late.reason.text
+        assert (
+            late.status == "undecided"
+            and late.reason is not None
+            and late.reason.code == "release-changed"
+            and "male (entry 1" in late.reason.text
+        )
 
 
 def test_another_ledger_with_the_same_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,9 +260,17 @@ def test_another_ledger_with_the_same_key(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(InputError, match="what is out is not known"):
         record(other, "male")
     (tmp_path / "tacit-ledger.key").rename(tmp_path / "elsewhere.key")
-    monkeypatch.setenv("TACIT_KEY_FILE", str(tmp_path / "elsewhere.key"))  # wherever it is: a ledger was begun with it
-    for ask in (lambda: record(other, "male"), lambda: assess(other), lambda: ledger_of(other, create=True)):
-        with pytest.raises(InputError, match=r"what is out is not known.*tacit ledger begin --plan .*tacit\.yaml"):
+    monkeypatch.setenv(
+        "TACIT_KEY_FILE", str(tmp_path / "elsewhere.key")
+    )  # wherever it is: a ledger was begun with it
+    for ask in (
+        lambda: record(other, "male"),
+        lambda: assess(other),
+        lambda: ledger_of(other, create=True),
+    ):
+        with pytest.raises(
+            InputError, match=r"what is out is not known.*tacit ledger begin --plan .*tacit\.yaml"
+        ):
             ask()
     assert len(begin(other)) == 64
     with pytest.raises(InputError, match=r"there is a ledger other\.sqlite already"):
@@ -199,9 +279,17 @@ def test_another_ledger_with_the_same_key(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_view_of_which_only_the_answer_is_known(tmp_path: Path) -> None:
-    (tmp_path / "patients.csv").write_text("\n".join(["name,sex,age", *(f"{name},{sex},{age}" for name, sex, age, _ in ROWS)]))
+    (tmp_path / "patients.csv").write_text(
+        "\n".join(["name,sex,age", *(f"{name},{sex},{age}" for name, sex, age, _ in ROWS)])
+    )
     (tmp_path / "male.csv").write_text("condition\nSARS\nViral\nHeart\nSARS\n")
-    tables = {"patients": {key: value for key, value in PLAN["tables"]["patients"].items() if key not in ("columns", "rows")}}
+    tables = {
+        "patients": {
+            key: value
+            for key, value in PLAN["tables"]["patients"].items()
+            if key not in ("columns", "rows")
+        }
+    }
     releases = {"male": {**PLAN["releases"]["male"], "answer": "male.csv"}}
     plan = plan_in(tmp_path, MALE, tables=tables, releases=releases, secrets={})
     assert record(plan, "male").exit_status == 0
@@ -210,7 +298,9 @@ def test_a_view_of_which_only_the_answer_is_known(tmp_path: Path) -> None:
     assert [one.reason.code for one in assess(plan) if one.reason] == ["answer-changed"]
 
 
-def test_the_file_appears_only_once_it_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_appears_only_once_it_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tacit.ledger.ledger import Ledger
 
     plan = plan_in(tmp_path, MALE)
@@ -225,10 +315,14 @@ def test_the_file_appears_only_once_it_is_recorded(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "male.csv").exists() and not list(tmp_path.glob(".male*"))
 
 
-def test_judging_again_where_others_recorded_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_judging_again_where_others_recorded_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import tacit.holdings.recording as recording
 
-    plan = plan_in(tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}})
+    plan = plan_in(
+        tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}}
+    )
     record(plan, "floors", to=["press"])
     judged = recording.judge
     done: list[bool] = []
@@ -236,7 +330,9 @@ def test_judging_again_where_others_recorded_meanwhile(tmp_path: Path, monkeypat
     def slow(desk: Desk, job: Job) -> Any:
         found = judged(desk, job)
         if not done and "late" in desk.plan.checks[0].releases:
-            done.append(True)  # somebody else, on another machine, records what makes the difference
+            done.append(
+                True
+            )  # somebody else, on another machine, records what makes the difference
             monkeypatch.setattr(recording, "alone", lambda folder: open(os.devnull))  # noqa: SIM115
             record(plan, "male")
         return found
@@ -248,11 +344,22 @@ def test_judging_again_where_others_recorded_meanwhile(tmp_path: Path, monkeypat
 
 def in_files(folder: Path, rows: Any = ROWS) -> dict[str, Any]:
     """The tables of the plan with the patients in a file."""
-    (folder / "patients.csv").write_text("\n".join(["name,sex,age,condition", *(",".join(map(str, row)) for row in rows)]))
-    return {**PLAN["tables"], "patients": {key: value for key, value in PLAN["tables"]["patients"].items() if key not in ("columns", "rows")}}
+    (folder / "patients.csv").write_text(
+        "\n".join(["name,sex,age,condition", *(",".join(map(str, row)) for row in rows)])
+    )
+    return {
+        **PLAN["tables"],
+        "patients": {
+            key: value
+            for key, value in PLAN["tables"]["patients"].items()
+            if key not in ("columns", "rows")
+        },
+    }
 
 
-def test_what_is_written_is_what_was_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_is_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import tacit.holdings.recording as recording
 
     plan = plan_in(tmp_path, MALE, tables=in_files(tmp_path))
@@ -267,22 +374,41 @@ def test_what_is_written_is_what_was_judged(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(recording, "judge", slow)
     refused = record(plan, "male", output=tmp_path / "male.csv")
-    assert tries == ["holds", "breached"] and refused.exit_status == 1 and not (tmp_path / "male.csv").exists()
+    assert (
+        tries == ["holds", "breached"]
+        and refused.exit_status == 1
+        and not (tmp_path / "male.csv").exists()
+    )
 
 
-def test_what_is_written_from_postgresql_is_one_snapshot(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_from_postgresql_is_one_snapshot(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import psycopg
 
     import tacit.holdings.recording as recording
 
     with psycopg.connect(postgres_url, autocommit=True) as admin:
-        admin.execute("CREATE TABLE live (name text PRIMARY KEY, sex text, age int, condition text)")
+        admin.execute(
+            "CREATE TABLE live (name text PRIMARY KEY, sex text, age int, condition text)"
+        )
         with admin.cursor() as cursor:
             cursor.executemany("INSERT INTO live VALUES (%s, %s, %s, %s)", ROWS)
         try:
-            table = {"key": ["name"], "quasi-identifiers": ["sex", "age"], "sensitive": ["condition"]}
+            table = {
+                "key": ["name"],
+                "quasi-identifiers": ["sex", "age"],
+                "sensitive": ["condition"],
+            }
             releases = {"men": {"query": "SELECT condition FROM live WHERE sex = 'M'"}}
-            plan = plan_in(tmp_path, {"gamma-privacy": {"release": "men", "gamma": "1/2"}}, tables={"live": table}, releases=releases, secrets={}, source=postgres_url)
+            plan = plan_in(
+                tmp_path,
+                {"gamma-privacy": {"release": "men", "gamma": "1/2"}},
+                tables={"live": table},
+                releases=releases,
+                secrets={},
+                source=postgres_url,
+            )
             judged = recording.judge
 
             def slow(desk: Desk, job: Job) -> Any:
@@ -304,27 +430,46 @@ def test_a_check_of_a_list_is_asked_for_what_goes_out_now(tmp_path: Path) -> Non
         "older": {"query": "SELECT condition FROM patients WHERE age BETWEEN 26 AND 28"},
         "all": {"query": "SELECT condition FROM patients"},
     }
-    many = plan_in(tmp_path, {"gamma-privacy": {"releases": list(releases), "gamma": "1/2"}}, releases=releases, secrets={})
+    many = plan_in(
+        tmp_path,
+        {"gamma-privacy": {"releases": list(releases), "gamma": "1/2"}},
+        releases=releases,
+        secrets={},
+    )
     both = record(many, "men", "older")
     assert both.exit_status == 1 and both.entries == () and "men and older" in both.release
     assert both.assessment.verdicts[0].subject == {"releases": ["men", "older"], "given": []}
     assert record(many, "men").exit_status == 0
     again = record(many, "older")
-    assert again.exit_status == 1 and again.assessment.verdicts[0].subject == {"release": "older", "given": ["men"]}
+    assert again.exit_status == 1 and again.assessment.verdicts[0].subject == {
+        "release": "older",
+        "given": ["men"],
+    }
 
 
 def test_what_goes_out_at_once_is_judged_together_whichever_checks_it_has(tmp_path: Path) -> None:
-    plan = plan_in(tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}}, MAY)
+    plan = plan_in(
+        tmp_path, MALE, GAMMA, {"perfect-privacy": {"secret": "sars", "release": "floors"}}, MAY
+    )
     for to in (["bank"], ["press"], ()):
         both = record(plan, "male", "late", to=to)
-        assert both.exit_status == 1 and [one.subject for one in both.assessment] == [{"release": "male", "given": ["late"]}, {"release": "late", "given": ["male"]}]
+        assert both.exit_status == 1 and [one.subject for one in both.assessment] == [
+            {"release": "male", "given": ["late"]},
+            {"release": "late", "given": ["male"]},
+        ]
     mixed = record(plan, "male", "may", to=["press"])
-    assert mixed.exit_status == 3 and [one.reason.code for one in mixed.assessment if one.reason] == ["does-not-compose"]  # k-anonymity judges one alone
-    assert record(plan, "male", "floors").exit_status == 1  # whoever gets both gets what perfect privacy denies
+    assert mixed.exit_status == 3 and [
+        one.reason.code for one in mixed.assessment if one.reason
+    ] == ["does-not-compose"]  # k-anonymity judges one alone
+    assert (
+        record(plan, "male", "floors").exit_status == 1
+    )  # whoever gets both gets what perfect privacy denies
     assert record(plan, "male").exit_status == 0 and record(plan, "late").exit_status == 1
 
 
-def test_several_at_once_are_recorded_together_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_at_once_are_recorded_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tacit.ledger import ledger as book
 
     two = {"gamma-privacy": {"releases": ["male", "late"], "gamma": 1}}
@@ -347,18 +492,36 @@ def test_several_at_once_are_recorded_together_or_not_at_all(tmp_path: Path, mon
     with ledger_of(plan) as ledger:
         assert written == [1, 2] and not list(ledger.entries())
     found = record(plan, "male", "late", "male")
-    assert [one.release for one in found.entries] == ["male", "late"] and str(found) == "male and late: recorded as entries 1 and 2, to bank"
+    assert [one.release for one in found.entries] == ["male", "late"] and str(
+        found
+    ) == "male and late: recorded as entries 1 and 2, to bank"
     document = found.to_json()
-    assert document["releases"] == ["male", "late"] and [one["number"] for one in document["entries"]] == [1, 2]
+    assert document["releases"] == ["male", "late"] and [
+        one["number"] for one in document["entries"]
+    ] == [1, 2]
 
 
-@pytest.mark.parametrize("order", ["", " ORDER BY age", " ORDER BY (SELECT COUNT(*) FROM patients c WHERE c.name = p.name AND c.condition = 'SARS')", " ORDER BY age DESC LIMIT 5"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        "",
+        " ORDER BY age",
+        " ORDER BY (SELECT COUNT(*) FROM patients c WHERE c.name = p.name AND c.condition = 'SARS')",
+        " ORDER BY age DESC LIMIT 5",
+    ],
+)
 def test_rows_are_written_in_an_order_of_their_own(tmp_path: Path, order: str) -> None:
     releases = {"names": {"query": f"SELECT p.sex, p.name FROM patients p{order}"}}
-    plan = plan_in(tmp_path, {"perfect-privacy": {"secret": "sars", "release": "names"}}, releases=releases)
+    plan = plan_in(
+        tmp_path, {"perfect-privacy": {"secret": "sars", "release": "names"}}, releases=releases
+    )
     record(plan, "names", output=tmp_path / "names.csv", out_already=True)
     lines = (tmp_path / "names.csv").read_text().splitlines()
-    assert lines[0] == "sex,name" and len(lines) == (6 if "LIMIT" in order else 8) and lines[1:] == sorted(lines[1:])
+    assert (
+        lines[0] == "sex,name"
+        and len(lines) == (6 if "LIMIT" in order else 8)
+        and lines[1:] == sorted(lines[1:])
+    )
 
 
 def test_a_file_that_cannot_be_compared_is_not_taken(tmp_path: Path) -> None:
@@ -387,18 +550,29 @@ def test_a_file_that_cannot_be_compared_is_not_taken(tmp_path: Path) -> None:
             record(plan, "flu", output=tmp_path / "flu.csv")
 
 
-@pytest.mark.parametrize(("rows", "said"), [
-    ("name,sex,condition\nAlan,M,Heart\n", "has the columns name, sex, condition, and drawn has sex, condition"),
-    ("condition,sex\nHeart,M\n", "has the columns condition, sex"),
-    ("sex,condition\nM,Plague\n", "outside of the groups and the domain"),
-    ("sex,condition\nX,Flu\n", "outside of the groups and the domain"),
-    ("sex,condition\n,Flu\n", "outside of the groups and the domain"),
-    ("sex,condition\nM,Flu\n", "does not have as many people in each sex"),
-    ("sex,condition\n" + "M,Flu\n" * 4 + "F,Flu\n" * 4, "does not have as many people in each sex"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "name,sex,condition\nAlan,M,Heart\n",
+            "has the columns name, sex, condition, and drawn has sex, condition",
+        ),
+        ("condition,sex\nHeart,M\n", "has the columns condition, sex"),
+        ("sex,condition\nM,Plague\n", "outside of the groups and the domain"),
+        ("sex,condition\nX,Flu\n", "outside of the groups and the domain"),
+        ("sex,condition\n,Flu\n", "outside of the groups and the domain"),
+        ("sex,condition\nM,Flu\n", "does not have as many people in each sex"),
+        (
+            "sex,condition\n" + "M,Flu\n" * 4 + "F,Flu\n" * 4,
+            "does not have as many people in each sex",
+        ),
+    ],
+)
 def test_synthetic_data_that_were_not_drawn(tmp_path: Path, rows: str, said: str) -> None:
     pytest.importorskip("flint")
-    plan = plan_in(tmp_path, {"differential-privacy": {"release": "drawn", "epsilon": 4, "delta": 0}})
+    plan = plan_in(
+        tmp_path, {"differential-privacy": {"release": "drawn", "epsilon": 4, "delta": 0}}
+    )
     (tmp_path / "file.csv").write_text(rows)
     with pytest.raises(DataError, match=said):
         record(plan, "drawn", answer=tmp_path / "file.csv")
@@ -406,7 +580,9 @@ def test_synthetic_data_that_were_not_drawn(tmp_path: Path, rows: str, said: str
 
 
 def test_the_data_are_no_answer(tmp_path: Path) -> None:
-    plan = plan_in(tmp_path, {"differential-privacy": {"release": "drawn"}}, MALE, tables=in_files(tmp_path))
+    plan = plan_in(
+        tmp_path, {"differential-privacy": {"release": "drawn"}}, MALE, tables=in_files(tmp_path)
+    )
     for name in ("drawn", "male"):
         with pytest.raises(InputError, match="is the owner's own file"):
             record(plan, name, answer=tmp_path / "patients.csv", out_already=True)
@@ -424,13 +600,25 @@ def test_other_people_with_the_same_answer(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, MALE, GAMMA, tables=in_files(tmp_path, rows))
     again, verdict = assess(plan)
     for one in (again, verdict):
-        assert one.status == "undecided" and one.reason is not None and one.reason.code == "answer-changed" and "people of patients" in one.reason.text
+        assert (
+            one.status == "undecided"
+            and one.reason is not None
+            and one.reason.code == "answer-changed"
+            and "people of patients" in one.reason.text
+        )
 
 
 def test_tables_that_are_tied_to_the_one_that_is_asked_about(tmp_path: Path) -> None:
     """Whoever has what visits say of the patients' conditions knows more than gamma-privacy of the patients counts with."""
-    visits = {"columns": {"name": "text", "condition": "text"}, "rows": [["Donald", "SARS"]], "sensitive": ["condition"]}
-    releases = {**PLAN["releases"], "visitors": {"query": "SELECT name, condition FROM visits", "to": ["bank"]}}
+    visits = {
+        "columns": {"name": "text", "condition": "text"},
+        "rows": [["Donald", "SARS"]],
+        "sensitive": ["condition"],
+    }
+    releases = {
+        **PLAN["releases"],
+        "visitors": {"query": "SELECT name, condition FROM visits", "to": ["bank"]},
+    }
     checks = GAMMA, {"k-anonymity": {"release": "may", "k": 2}}
     more = {"tables": {**PLAN["tables"], "visits": visits}, "releases": releases}
     plan = plan_in(tmp_path, *checks, **more)
@@ -438,17 +626,35 @@ def test_tables_that_are_tied_to_the_one_that_is_asked_about(tmp_path: Path) -> 
     assert {one.status for one in assess(plan)} == {"holds"}
     for constraints in (["visits(n, c) -> patients(n, s, a, c)"],):
         for one in assess(plan_in(tmp_path, *checks, **more, constraints=constraints)):
-            assert one.status == "undecided" and one.reason is not None and one.reason.code == "does-not-compose" and "visitors" in one.reason.text
+            assert (
+                one.status == "undecided"
+                and one.reason is not None
+                and one.reason.code == "does-not-compose"
+                and "visitors" in one.reason.text
+            )
 
 
 def test_two_names_of_one_file(tmp_path: Path) -> None:
     tables = in_files(tmp_path)
     tables |= {"again": {**tables["patients"], "file": "patients.csv"}}
-    releases = {**PLAN["releases"], "men": {"query": "SELECT condition FROM again WHERE sex = 'M'", "to": ["bank"]}}
-    plan = plan_in(tmp_path, {"gamma-privacy": {"release": "men", "gamma": "1/2"}}, GAMMA, tables=tables, releases=releases)
+    releases = {
+        **PLAN["releases"],
+        "men": {"query": "SELECT condition FROM again WHERE sex = 'M'", "to": ["bank"]},
+    }
+    plan = plan_in(
+        tmp_path,
+        {"gamma-privacy": {"release": "men", "gamma": "1/2"}},
+        GAMMA,
+        tables=tables,
+        releases=releases,
+    )
     assert record(plan, "men").exit_status == 0
     late = assess(plan)[1]
-    assert late.status == "undecided" and late.reason is not None and late.reason.code == "does-not-compose"
+    assert (
+        late.status == "undecided"
+        and late.reason is not None
+        and late.reason.code == "does-not-compose"
+    )
 
 
 def one_of_two(folder: str, name: str) -> None:
@@ -459,7 +665,9 @@ def one_of_two(folder: str, name: str) -> None:
 def test_two_at_once_do_not_both_pass(tmp_path: Path) -> None:
     plan_in(tmp_path, MALE, GAMMA)
     spawn = multiprocessing.get_context("spawn")
-    both = [spawn.Process(target=one_of_two, args=(str(tmp_path), name)) for name in ("male", "late")]
+    both = [
+        spawn.Process(target=one_of_two, args=(str(tmp_path), name)) for name in ("male", "late")
+    ]
     for one in both:
         one.start()
     for one in both:
@@ -467,7 +675,9 @@ def test_two_at_once_do_not_both_pass(tmp_path: Path) -> None:
     assert sorted(one.exitcode or 0 for one in both) == [0, 1]
 
 
-def test_rows_in_postgresql_and_a_ledger_there(tmp_path: Path, postgres_url: str, ledger_url: str) -> None:
+def test_rows_in_postgresql_and_a_ledger_there(
+    tmp_path: Path, postgres_url: str, ledger_url: str
+) -> None:
     plan = plan_in(tmp_path, MALE, GAMMA, APRIL, source=postgres_url, ledger=ledger_url)
     assert record(plan, "male").exit_status == 0
     gamma, anonymity = assess(plan)[1], assess(plan)[2]
@@ -476,18 +686,43 @@ def test_rows_in_postgresql_and_a_ledger_there(tmp_path: Path, postgres_url: str
     # The same rows in files give the same hash.
     files = tmp_path / "files"
     files.mkdir()
-    (files / "patients.csv").write_text("\n".join(["name,sex,age,condition", *(",".join(map(str, row)) for row in ROWS)]))
-    tables = {**PLAN["tables"], "patients": {key: value for key, value in PLAN["tables"]["patients"].items() if key not in ("columns", "rows")}}
+    (files / "patients.csv").write_text(
+        "\n".join(["name,sex,age,condition", *(",".join(map(str, row)) for row in ROWS)])
+    )
+    tables = {
+        **PLAN["tables"],
+        "patients": {
+            key: value
+            for key, value in PLAN["tables"]["patients"].items()
+            if key not in ("columns", "rows")
+        },
+    }
     (files / "tacit-ledger.key").write_bytes((tmp_path / "tacit-ledger.key").read_bytes())
     (files / "tacit-ledger.key").chmod(0o600)
     other = plan_in(files, MALE, GAMMA, tables=tables, ledger=ledger_url)
-    with ledger_of(other) as ledger, ledger_of(plan) as same, Desk(other) as here, Desk(plan) as there:
+    with (
+        ledger_of(other) as ledger,
+        ledger_of(plan) as same,
+        Desk(other) as here,
+        Desk(plan) as there,
+    ):
         assert ledger.head() == same.head()
         for name in ("male", "may", "joined"):
-            one, two = (Answers(desk.plan, desk.readings, lambda desk=desk: desk.engine, lambda desk=desk: desk.source, ledger.key).today(name) for desk in (here, there))
+            one, two = (
+                Answers(
+                    desk.plan,
+                    desk.readings,
+                    lambda desk=desk: desk.engine,
+                    lambda desk=desk: desk.source,
+                    ledger.key,
+                ).today(name)
+                for desk in (here, there)
+            )
             assert one is not None and one == two
     verdict = assess(other)[1]
-    assert verdict.reason is not None and verdict.reason.code == "release-changed"  # SQL of another database
+    assert (
+        verdict.reason is not None and verdict.reason.code == "release-changed"
+    )  # SQL of another database
 
 
 def test_a_recipient_in_other_letters_does_not_get_past_what_it_has(tmp_path: Path) -> None:
@@ -497,7 +732,9 @@ def test_a_recipient_in_other_letters_does_not_get_past_what_it_has(tmp_path: Pa
         assert record(plan, "late", to=[written]).exit_status == 1
     elsewhere = record(plan, "male", to=["Clinic", "clinic ", "Bank"])
     assert elsewhere.to == ("Clinic", "bank")  # the plan's spelling, and one of each
-    assert record(plan, "late", to=["CLINIC"]).exit_status == 1  # the plan does not know them, the ledger does
+    assert (
+        record(plan, "late", to=["CLINIC"]).exit_status == 1
+    )  # the plan does not know them, the ledger does
     found = withdraw(plan, "male", to=["CLINIC"])
     assert found.entries[0].to == ("Clinic",)
 
@@ -510,7 +747,10 @@ def test_an_entry_stays_as_it_was_written(tmp_path: Path) -> None:
     assert made.entry is not None and made.entry.to == ("Press",)
     record(plan, "male", to=["press"])
     with ledger_of(plan) as ledger:
-        assert [one.to for one in ledger.entries(to="PRESS")] == [("Press",), ("press",)] and ledger.verify().intact
+        assert [one.to for one in ledger.entries(to="PRESS")] == [
+            ("Press",),
+            ("press",),
+        ] and ledger.verify().intact
 
 
 def test_a_check_says_that_a_ledger_lies_beside_the_plan_and_was_not_asked(tmp_path: Path) -> None:
@@ -520,19 +760,32 @@ def test_a_check_says_that_a_ledger_lies_beside_the_plan_and_was_not_asked(tmp_p
     [of_male, of_late] = assess(plan)
     assert of_male.warnings == () and of_late.status == "holds"
     [said] = of_late.warnings
-    assert "bank has male (entry 1" in said and said.endswith("Add to the plan: published: [floors, ledger]")
+    assert "bank has male (entry 1" in said and said.endswith(
+        "Add to the plan: published: [floors, ledger]"
+    )
     refused = record(plan, "late")
     assert refused.exit_status == 1 and refused.unsaid == ("published: [floors, ledger]",)
-    assert record(plan, "late", to=["Bank", "press"]).unsaid == ("to: [bank, press] of late", "published: [floors, ledger]")
+    assert record(plan, "late", to=["Bank", "press"]).unsaid == (
+        "to: [bank, press] of late",
+        "published: [floors, ledger]",
+    )
     asked = plan_in(tmp_path, MALE, GAMMA)
     assert record(asked, "late").unsaid == () and assess(asked)[1].status == "breached"
 
 
-def test_no_ledger_is_spoken_of_where_it_says_nothing_of_these_or_was_left_out_on_purpose(tmp_path: Path) -> None:
+def test_no_ledger_is_spoken_of_where_it_says_nothing_of_these_or_was_left_out_on_purpose(
+    tmp_path: Path,
+) -> None:
     record(plan_in(tmp_path, MALE, GAMMA), "male")
-    elsewhere = {name: {**one, "to": ["press"]} if name == "late" else one for name, one in PLAN["releases"].items()}
+    elsewhere = {
+        name: {**one, "to": ["press"]} if name == "late" else one
+        for name, one in PLAN["releases"].items()
+    }
     on_purpose = {"gamma-privacy": {**GAMMA["gamma-privacy"], "given": []}}
-    for plan in (plan_in(tmp_path, GAMMA, published=[], releases=elsewhere), plan_in(tmp_path, on_purpose, published=[])):
+    for plan in (
+        plan_in(tmp_path, GAMMA, published=[], releases=elsewhere),
+        plan_in(tmp_path, on_purpose, published=[]),
+    ):
         assert assess(plan)[0].warnings == ()
     (tmp_path / "tacit-ledger.sqlite").write_bytes(b"")  # not asked, so no reason to fail
     assert assess(plan_in(tmp_path, GAMMA, published=[]))[0].warnings == ()

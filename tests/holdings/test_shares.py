@@ -20,17 +20,30 @@ from tacit.plan.plan import Plan
 
 KEY = Key(bytes(range(32)))
 CLIENTS = ("bank", "clinic", "press")
-CHECK = {"gamma-privacy": {"release": "late", "gamma": "1/2", "collude": [["press", "bank"], ["bank", "clinic", "press"]]}}
+CHECK = {
+    "gamma-privacy": {
+        "release": "late",
+        "gamma": "1/2",
+        "collude": [["press", "bank"], ["bank", "clinic", "press"]],
+    }
+}
 
 
 @pytest.fixture
 def plan() -> Plan:
-    return plan_of(asking(CHECK, {"k-sind": {"releases": ["male", "late"], "k": 2, "collude": [["bank", "press"]]}}))
+    return plan_of(
+        asking(
+            CHECK,
+            {"k-sind": {"releases": ["male", "late"], "k": 2, "collude": [["bank", "press"]]}},
+        )
+    )
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    clock = iter(datetime(2026, 4, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(10_000))
+    clock = iter(
+        datetime(2026, 4, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(10_000)
+    )
     made = open_ledger("out.sqlite", tmp_path, key=KEY, create=True)
     made._now = lambda: next(clock)
     return made
@@ -40,9 +53,17 @@ def draft(rng: random.Random) -> Draft:
     release = rng.choice(["male", "late", "gone"])
     status = rng.choice(["holds", "holds", "undecided", "breached"])
     return Draft(
-        kind="release", release=release, shape="view", tables=rng.choice([("patients",), ("patients", "wards"), ()]), to=tuple(rng.sample(CLIENTS, rng.choice([0, 1, 1, 2]))), by="owner",
-        plan=KEY.mac("plan", b""), definition=KEY.mac("definition", release.encode()), answer=KEY.mac("answer", bytes([rng.randrange(2)])), verdicts=(Judged("k-sind", None, status, "exact"),),
-    )  # fmt: skip
+        kind="release",
+        release=release,
+        shape="view",
+        tables=rng.choice([("patients",), ("patients", "wards"), ()]),
+        to=tuple(rng.sample(CLIENTS, rng.choice([0, 1, 1, 2]))),
+        by="owner",
+        plan=KEY.mac("plan", b""),
+        definition=KEY.mac("definition", release.encode()),
+        answer=KEY.mac("answer", bytes([rng.randrange(2)])),
+        verdicts=(Judged("k-sind", None, status, "exact"),),
+    )
 
 
 def by_hand(entries: Sequence[Entry], who: Sequence[str]) -> dict[tuple[str, bool], list[Entry]]:
@@ -67,7 +88,11 @@ def withdrawn(entries: Sequence[Entry], given: Sequence[Entry]) -> datetime | No
     ends = []
     for same in things(given).values():
         last = same[-1]
-        after = [one for one in entries if one.kind == "withdrawal" and one.release == last.release and one.number > last.number]
+        after = [
+            one
+            for one in entries
+            if one.kind == "withdrawal" and one.release == last.release and one.number > last.number
+        ]
         ended = [one.at for one in after if not one.to or (last.to and set(last.to) <= set(one.to))]
         if not ended:
             return None
@@ -82,7 +107,9 @@ def check(found: Holder, entries: Sequence[Entry]) -> None:
         given = expected[one.release, one.public]
         assert (one.since, one.last, one.entry) == (given[0].at, given[-1].at, given[-1].number)
         assert one.entries == len(given) and one.outputs == len({entry.answer for entry in given})
-        assert one.status == given[-1].verdicts[0].status and set(one.tables) == {name for entry in given for name in entry.tables}
+        assert one.status == given[-1].verdicts[0].status and set(one.tables) == {
+            name for entry in given for name in entry.tables
+        }
         assert one.withdrawn == withdrawn(entries, given), (one, given)
     assert [one.since for one in found.shares] == sorted(one.since for one in found.shares)
 
@@ -94,11 +121,26 @@ def test_who_holds_what_is_what_the_entries_say(plan: Plan, ledger: Ledger) -> N
         new = draft(rng)
         if rng.random() < 0.2 and any(one.release == new.release for one in ledger.entries()):
             new = Draft(
-                kind="withdrawal", release=new.release, shape="view", tables=(), to=new.to, by="owner", plan=new.plan, definition=new.definition, answer=None,
-            )  # fmt: skip
+                kind="withdrawal",
+                release=new.release,
+                shape="view",
+                tables=(),
+                to=new.to,
+                by="owner",
+                plan=new.plan,
+                definition=new.definition,
+                answer=None,
+            )
         ledger.record(new)
         found, entries = holders(plan, ledger), list(ledger.entries())
-        assert [one.who for one in found] == [(), ("bank",), *([("clinic",)]), ("press",), ("bank", "press"), ("bank", "clinic", "press")]
+        assert [one.who for one in found] == [
+            (),
+            ("bank",),
+            *([("clinic",)]),
+            ("press",),
+            ("bank", "press"),
+            ("bank", "clinic", "press"),
+        ]
         for one in found:
             check(one, entries)
     ledger.close()
@@ -126,10 +168,20 @@ def test_an_entry_that_was_changed_is_not_believed(plan: Plan, ledger: Ledger) -
 
 def test_a_recipient_in_other_letters_holds_all_of_theirs(plan: Plan, ledger: Ledger) -> None:
     one = draft(random.Random(3))
-    for release, to in (("male", "BANK"), ("late", "bank"), ("gone", "Nobody Else"), ("male", "nobody else")):
+    for release, to in (
+        ("male", "BANK"),
+        ("late", "bank"),
+        ("gone", "Nobody Else"),
+        ("male", "nobody else"),
+    ):
         ledger.record(replace(one, release=release, to=(to,)))
     found = {one.who: one.releases for one in holders(plan, ledger)}
     assert found[("bank",)] == ("male", "late") and found[("bank", "press")] == ("male", "late")
-    assert [who for who in found if len(who) == 1] == [("Nobody Else",), ("bank",), ("clinic",), ("press",)]
+    assert [who for who in found if len(who) == 1] == [
+        ("Nobody Else",),
+        ("bank",),
+        ("clinic",),
+        ("press",),
+    ]
     assert set(found[("Nobody Else",)]) == {"gone", "male"}
     ledger.close()

@@ -19,10 +19,16 @@ KINDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.slow))
 
 def a_draft(release: str = "april", **other: Any) -> Draft:
     said: dict[str, Any] = {
-        "kind": "release", "shape": "view", "tables": ("patients",), "to": ("clinic",), "by": "owner",
-        "plan": KEY.mac("plan", b"1"), "definition": KEY.mac("definition", repr(release).encode()), "answer": KEY.mac("answer", b"1"),
+        "kind": "release",
+        "shape": "view",
+        "tables": ("patients",),
+        "to": ("clinic",),
+        "by": "owner",
+        "plan": KEY.mac("plan", b"1"),
+        "definition": KEY.mac("definition", repr(release).encode()),
+        "answer": KEY.mac("answer", b"1"),
         "verdicts": (Judged("perfect-privacy", "cancer", "holds", "exact"),),
-    }  # fmt: skip
+    }
     return Draft(release=release, **{**said, **other})
 
 

@@ -39,7 +39,9 @@ def finish(one: subprocess.Popen[str]) -> list[str]:
 def whole_by_hand(path: Path, secret: bytes) -> bool:
     connection = sqlite3.connect(path)
     own = connection.execute("SELECT id FROM tacit_ledger").fetchone()[0]
-    rows = connection.execute("SELECT number, kind, release, body, hash FROM tacit_entries ORDER BY number").fetchall()
+    rows = connection.execute(
+        "SELECT number, kind, release, body, hash FROM tacit_entries ORDER BY number"
+    ).fetchall()
     head = connection.execute("SELECT number, hash, users, mac FROM tacit_head").fetchone()
     connection.close()
     return by_hand.chain(rows, head, own, secret)
@@ -71,12 +73,18 @@ def test_a_killed_writer_of_a_database(ledger_url: str, tmp_path: Path, key: Key
         lines += writer.stdout.read().splitlines()
         writer.communicate()
         with open_ledger(ledger_url, tmp_path, key=key) as ledger:
-            assert ledger.verify().intact and {int(line) for line in lines} <= {one.number for one in ledger.entries()}
+            assert ledger.verify().intact and {int(line) for line in lines} <= {
+                one.number for one in ledger.entries()
+            }
 
 
 def test_eight_writers_at_once(tmp_path: Path, key: Key, secret: bytes) -> None:
     """They also begin it at once."""
-    told = [int(line) for one in [start(tmp_path, "out.sqlite", "loop", 25) for _ in range(8)] for line in finish(one)]
+    told = [
+        int(line)
+        for one in [start(tmp_path, "out.sqlite", "loop", 25) for _ in range(8)]
+        for line in finish(one)
+    ]
     assert sorted(told) == list(range(1, 201))
     assert whole_by_hand(tmp_path / "out.sqlite", secret)
     with open_ledger("out.sqlite", tmp_path, key=key) as ledger:
@@ -85,7 +93,11 @@ def test_eight_writers_at_once(tmp_path: Path, key: Key, secret: bytes) -> None:
 
 @pytest.mark.slow
 def test_eight_writers_of_a_database_at_once(ledger_url: str, tmp_path: Path, key: Key) -> None:
-    told = [int(line) for one in [start(tmp_path, ledger_url, "loop", 25) for _ in range(8)] for line in finish(one)]
+    told = [
+        int(line)
+        for one in [start(tmp_path, ledger_url, "loop", 25) for _ in range(8)]
+        for line in finish(one)
+    ]
     assert sorted(told) == list(range(1, 201))
     with open_ledger(ledger_url, tmp_path, key=key) as ledger:
         assert ledger.verify().intact
@@ -106,7 +118,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     mount = shutil.which("mount")
-    if mount is None or os.geteuid() or subprocess.run([mount, "-t", "tmpfs", "-o", "size=300k", "none", str(place)], capture_output=True).returncode:
+    if (
+        mount is None
+        or os.geteuid()
+        or subprocess.run(
+            [mount, "-t", "tmpfs", "-o", "size=300k", "none", str(place)], capture_output=True
+        ).returncode
+    ):
         pytest.skip("no file system can be mounted here")
     yield place
     subprocess.run(["umount", str(place)], check=True)
@@ -139,7 +157,9 @@ def test_a_disk_that_is_full_from_the_beginning(small_disk: Path, key: Key) -> N
         assert ledger.verify().intact
 
 
-def test_power_that_fails_leaves_a_ledger_that_ends_earlier(tmp_path: Path, key: Key, draft: Drafts) -> None:
+def test_power_that_fails_leaves_a_ledger_that_ends_earlier(
+    tmp_path: Path, key: Key, draft: Drafts
+) -> None:
     """What was not on the disk yet is cut off or garbled, anywhere in the write-ahead file: entries are whole or not there."""
     here, copy = tmp_path / "here", tmp_path / "copy"
     here.mkdir()
@@ -172,7 +192,9 @@ def test_power_that_fails_leaves_a_ledger_that_ends_earlier(tmp_path: Path, key:
     assert seen >= set(range(-1, 6))
 
 
-def test_a_writer_that_does_not_end_is_told(tmp_path: Path, key: Key, draft: Drafts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_does_not_end_is_told(
+    tmp_path: Path, key: Key, draft: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tacit.ledger.sqlite.WAIT_SECONDS", 0.1)
     with open_ledger("out.sqlite", tmp_path, key=key, create=True) as ledger:
         ledger.record(draft())
@@ -191,5 +213,8 @@ def test_a_file_without_rights_is_told(tmp_path: Path, key: Key, draft: Drafts) 
     with open_ledger("out.sqlite", tmp_path, key=key, create=True) as ledger:
         ledger.record(draft())
     (tmp_path / "out.sqlite").chmod(0o400)
-    with open_ledger("out.sqlite", tmp_path, key=key) as ledger, pytest.raises(EngineError, match="cannot be written"):
+    with (
+        open_ledger("out.sqlite", tmp_path, key=key) as ledger,
+        pytest.raises(EngineError, match="cannot be written"),
+    ):
         ledger.record(draft())

@@ -23,12 +23,51 @@ from tacit.ledger.key import Key
 
 NOON = dt.datetime(2026, 4, 1, 12)
 VALUES: list[Any] = [
-    None, True, False, 0, 1, -1, 10, 100, 1_000_000, 1.0, -0.0, 0.1, 0.5, 1e20, 1e-7, float("inf"), Decimal("0.10"), Decimal("0.1"),
-    Decimal("1E+2"), Decimal("-1.000"), Decimal("0E-5"), Decimal("1E-7"), Decimal("123456789012345678901234567890123456.78"),
-    "", "1", "a", "A", "ä", "a\u0308", "None", "t", "\0", "'", "2026-04-01", b"", b"a", b"1",
-    dt.date(2026, 4, 1), dt.datetime(2026, 4, 1), NOON, NOON.replace(tzinfo=dt.UTC), NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2))),
-    dt.datetime(2026, 4, 1, 10), dt.datetime(2026, 4, 1, 12, 0, 0, 1),
-]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    10,
+    100,
+    1_000_000,
+    1.0,
+    -0.0,
+    0.1,
+    0.5,
+    1e20,
+    1e-7,
+    float("inf"),
+    Decimal("0.10"),
+    Decimal("0.1"),
+    Decimal("1E+2"),
+    Decimal("-1.000"),
+    Decimal("0E-5"),
+    Decimal("1E-7"),
+    Decimal("123456789012345678901234567890123456.78"),
+    "",
+    "1",
+    "a",
+    "A",
+    "ä",
+    "a\u0308",
+    "None",
+    "t",
+    "\0",
+    "'",
+    "2026-04-01",
+    b"",
+    b"a",
+    b"1",
+    dt.date(2026, 4, 1),
+    dt.datetime(2026, 4, 1),
+    NOON,
+    NOON.replace(tzinfo=dt.UTC),
+    NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2))),
+    dt.datetime(2026, 4, 1, 10),
+    dt.datetime(2026, 4, 1, 12, 0, 0, 1),
+]
 
 
 def digest(key: Key, rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> str:
@@ -59,7 +98,10 @@ def test_thousands_of_answers_are_told_apart_and_recognized(key: Key) -> None:
 def test_every_pair_of_values(key: Key) -> None:
     for one in VALUES:
         for two in VALUES:
-            assert (value_bytes(one) == value_bytes(two)) is same_answer([[one]], [[two]]), (one, two)
+            assert (value_bytes(one) == value_bytes(two)) is same_answer([[one]], [[two]]), (
+                one,
+                two,
+            )
     assert value_bytes(float("inf")) == value_bytes(Decimal("inf")) != value_bytes(float("-inf"))
     assert value_bytes(float("nan")) == value_bytes(Decimal("nan")) == value_bytes(Decimal("sNaN"))
 
@@ -68,7 +110,9 @@ def test_order_does_not_matter_and_repetition_does(key: Key) -> None:
     rows = [(1, "a"), (2, "b"), (1, "a")]
     assert digest(key, rows, "xy") == digest(key, rows[::-1], "xy") != digest(key, rows[:2], "xy")
     assert digest(key, [("ab", "c")], "xy") != digest(key, [("a", "bc")], "xy")
-    assert digest(key, [], "xy") != digest(key, [], "x") and digest(key, [], "xy") == digest(key, [], "XY") != digest(key, [], "yx")
+    assert digest(key, [], "xy") != digest(key, [], "x") and digest(key, [], "xy") == digest(
+        key, [], "XY"
+    ) != digest(key, [], "yx")
 
 
 def test_rows_that_cancel_out_are_not_nothing(key: Key) -> None:
@@ -87,13 +131,23 @@ def test_numbers_of_numpy_and_descendants_are_what_they_stand_for() -> None:
         pass
 
     for one, two in [
-        (np.int64(3), 3), (np.float64(0.5), 0.5), (np.bool_(True), True), (np.str_("a"), "a"), (Name("a"), "a"),
-        (OrderedDict(a=1), {"a": 1}), (uuid.UUID(int=1), str(uuid.UUID(int=1))), (bytearray(b"a"), b"a"), ((1, 2), [1, 2]),
+        (np.int64(3), 3),
+        (np.float64(0.5), 0.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (Name("a"), "a"),
+        (OrderedDict(a=1), {"a": 1}),
+        (uuid.UUID(int=1), str(uuid.UUID(int=1))),
+        (bytearray(b"a"), b"a"),
+        ((1, 2), [1, 2]),
         (dt.time(1), dt.time(1, 0)),
-        (10**5000, Decimal(10**5000)), (dt.timedelta(1), dt.timedelta(hours=24)),
-    ]:  # fmt: skip
+        (10**5000, Decimal(10**5000)),
+        (dt.timedelta(1), dt.timedelta(hours=24)),
+    ]:
         assert value_bytes(one) == value_bytes(two)
-    assert value_bytes([1, [2]]) != value_bytes([[1], 2]) and value_bytes({"a": 1}) != value_bytes({"a": 2})
+    assert value_bytes([1, [2]]) != value_bytes([[1], 2]) and value_bytes({"a": 1}) != value_bytes(
+        {"a": 2}
+    )
 
 
 def test_what_has_no_plain_value_is_refused() -> None:

@@ -22,7 +22,11 @@ def test_a_key_is_made_at_the_first_write_and_found_again(tmp_path: Path) -> Non
     path = tmp_path / "tacit-ledger.key"
     assert re.fullmatch(r"[0-9a-f]{64}\n", path.read_text("ascii"))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert read_key(tmp_path).mac("x", b"y") == owners_key(tmp_path).mac("x", b"y") == made.mac("x", b"y")
+    assert (
+        read_key(tmp_path).mac("x", b"y")
+        == owners_key(tmp_path).mac("x", b"y")
+        == made.mac("x", b"y")
+    )
     assert [one.name for one in tmp_path.iterdir()] == ["tacit-ledger.key"]
 
 
@@ -33,7 +37,9 @@ def test_readers_never_make_a_key(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_environment_says_where_the_key_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_says_where_the_key_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TACIT_KEY_FILE", str(tmp_path / "elsewhere"))
     made = owners_key(tmp_path / "plan")
     assert (tmp_path / "elsewhere").exists()
@@ -53,7 +59,9 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> Non
     read_key(tmp_path)
 
 
-@pytest.mark.parametrize("written", [b"", b"ab", b"\xff\xfe", b"g" * 64, b"a" * 62, b"a" * 66, b"a" * 64 + b"\nmore"])
+@pytest.mark.parametrize(
+    "written", [b"", b"ab", b"\xff\xfe", b"g" * 64, b"a" * 62, b"a" * 66, b"a" * 64 + b"\nmore"]
+)
 def test_what_is_no_key_is_refused_without_repeating_it(tmp_path: Path, written: bytes) -> None:
     path = tmp_path / "tacit-ledger.key"
     path.write_bytes(written)
@@ -63,7 +71,9 @@ def test_what_is_no_key_is_refused_without_repeating_it(tmp_path: Path, written:
     assert not written or written.decode("latin-1") not in str(caught.value).replace(str(path), "")
 
 
-def test_a_place_that_cannot_be_written_or_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_cannot_be_written_or_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(InputError, match=r"cannot be written to .* no such file"):
         owners_key(tmp_path / "missing")
     monkeypatch.setenv("TACIT_KEY_FILE", str(tmp_path))
@@ -82,7 +92,9 @@ def test_a_key_is_not_shown(tmp_path: Path) -> None:
 def test_hashes_are_hmacs_and_purposes_do_not_meet(secret: bytes) -> None:
     key = Key(secret)
     assert key.mac("entry", b"x") == hmac.new(secret, b"entry\0x", hashlib.sha256).hexdigest()
-    assert len({key.mac(purpose, data) for purpose in ("a", "ab") for data in (b"", b"b", b"bb")}) == 6
+    assert (
+        len({key.mac(purpose, data) for purpose in ("a", "ab") for data in (b"", b"b", b"bb")}) == 6
+    )
     pieces = key.begin("file")
     pieces.update(b"ab")
     pieces.update(b"c")
@@ -91,7 +103,10 @@ def test_hashes_are_hmacs_and_purposes_do_not_meet(secret: bytes) -> None:
 
 def test_processes_that_begin_at_once_make_one_key(tmp_path: Path) -> None:
     code = f"from tacit.ledger.key import owners_key; from pathlib import Path; print(owners_key(Path({str(tmp_path)!r})).mac('x', b''))"
-    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
     told = {one.communicate()[0] for one in running}
     assert told == {read_key(tmp_path).mac("x", b"") + "\n"}
     assert [one.name for one in tmp_path.iterdir()] == ["tacit-ledger.key"]

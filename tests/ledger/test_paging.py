@@ -23,12 +23,18 @@ CLIENTS = ("clinic", "bank", ",", '"', '"to":[', "]", "Zoë")
 def filled(ledger: Ledger, draft: Drafts, many: int) -> None:
     rng = random.Random(7)
     ledger.record_all(
-        draft(rng.choice(RELEASES), to=tuple(rng.sample(CLIENTS, rng.choice([0, 1, 1, 2]))), note=rng.choice(["", '"to":["clinic"],"verdicts":[', "x"]))
+        draft(
+            rng.choice(RELEASES),
+            to=tuple(rng.sample(CLIENTS, rng.choice([0, 1, 1, 2]))),
+            note=rng.choice(["", '"to":["clinic"],"verdicts":[', "x"]),
+        )
         for _ in range(many)
-    )  # fmt: skip
+    )
 
 
-def test_pages_are_what_a_walk_through_the_whole_ledger_finds(ledger: Ledger, draft: Drafts) -> None:
+def test_pages_are_what_a_walk_through_the_whole_ledger_finds(
+    ledger: Ledger, draft: Drafts
+) -> None:
     assert page(ledger, 0, 25) == [] and size(ledger) == 0 and not reaching(ledger, "clinic")
     filled(ledger, draft, 120)
     rng = random.Random(8)
@@ -37,24 +43,35 @@ def test_pages_are_what_a_walk_through_the_whole_ledger_finds(ledger: Ledger, dr
         offset, limit = rng.randrange(0, 140), rng.randrange(1, 60)
         every = [one for one in ledger.entries() if release in (None, one.release)]
         ordered = every[::-1] if newest else every
-        assert page(ledger, offset, limit, release=release, newest=newest) == ordered[offset : offset + limit]
+        assert (
+            page(ledger, offset, limit, release=release, newest=newest)
+            == ordered[offset : offset + limit]
+        )
         assert size(ledger, release) == len(every)
 
 
-def test_what_reached_a_client_is_found_whatever_it_is_called(ledger: Ledger, draft: Drafts) -> None:
+def test_what_reached_a_client_is_found_whatever_it_is_called(
+    ledger: Ledger, draft: Drafts
+) -> None:
     filled(ledger, draft, 90)
     for client in (*CLIENTS, "nobody", "clin", ""):
         for release in (None, *RELEASES, "never", "a\0b"):
-            every = [one.number for one in ledger.entries(to=client) if release in (None, one.release)]
+            every = [
+                one.number for one in ledger.entries(to=client) if release in (None, one.release)
+            ]
             assert list(reaching(ledger, client, release=release)) == every
     assert [one.number for one in those(ledger, [7, 3, 90])] == [7, 3, 90]
 
 
-def test_looking_for_a_client_tells_how_far_it_is_and_stops(ledger: Ledger, draft: Drafts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_for_a_client_tells_how_far_it_is_and_stops(
+    ledger: Ledger, draft: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tacit.ledger.paging.STEP", 10)
     filled(ledger, draft, 45)
     told: list[float] = []
-    assert len(reaching(ledger, "clinic", job=Job(lambda text, share: told.append(share)))) == len([*ledger.entries(to="clinic")])
+    assert len(reaching(ledger, "clinic", job=Job(lambda text, share: told.append(share)))) == len(
+        [*ledger.entries(to="clinic")]
+    )
     assert told == sorted(told) and len(told) == 5
     job = Job()
     job.cancel()
@@ -68,10 +85,14 @@ def test_a_page_with_a_hole_or_a_forged_entry_is_not_shown(tmp_path: Path, draft
     with open_ledger("out.sqlite", tmp_path, create=True) as ledger:
         filled(ledger, draft, 20)
     with sqlite3.connect(tmp_path / "out.sqlite") as direct:
-        for (name,) in direct.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        for (name,) in direct.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
             direct.execute(f"DROP TRIGGER {name}")
         direct.execute("DELETE FROM tacit_entries WHERE number = 9")
-        direct.execute("UPDATE tacit_entries SET body = replace(body, '\"by\":\"owner\"', '\"by\":\"nobody\"') WHERE number = 4")
+        direct.execute(
+            'UPDATE tacit_entries SET body = replace(body, \'"by":"owner"\', \'"by":"nobody"\') WHERE number = 4'
+        )
         direct.execute("UPDATE tacit_entries SET body = 'gone' WHERE number = 2")
     direct.close()
     with open_ledger("out.sqlite", tmp_path) as ledger:
@@ -85,6 +106,12 @@ def test_a_page_with_a_hole_or_a_forged_entry_is_not_shown(tmp_path: Path, draft
 
 
 def test_a_body_without_recipients_is_not_what_was_recorded() -> None:
-    for body in ("", "{}", '{"to":["a","verdicts":[]}', '{"to":[a],"verdicts":[]}', '],"verdicts":["to":['):
+    for body in (
+        "",
+        "{}",
+        '{"to":["a","verdicts":[]}',
+        '{"to":[a],"verdicts":[]}',
+        '],"verdicts":["to":[',
+    ):
         with pytest.raises(Changed):
             recipients_in(body, 1, "ledger")

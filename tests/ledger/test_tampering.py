@@ -38,7 +38,9 @@ def filled(ledger: Ledger, draft: Drafts, key: Key) -> Ledger:
     for number in range(3):
         ledger.record(draft(f"r{number}", tables=("patients", "wards"), note=f"no. {number}"))
     ledger.record(draft("r1", kind="withdrawal", answer=None))
-    ledger.record(draft("ghosts", shape="synthetic", to=(), spent={"epsilon": "23/5", "delta": "1/100000"}))
+    ledger.record(
+        draft("ghosts", shape="synthetic", to=(), spent={"epsilon": "23/5", "delta": "1/100000"})
+    )
     ledger.record(draft("ghosts", shape="synthetic", to=(), spent={"epsilon": "1", "delta": "0"}))
     users = Users(ledger)
     for name in ("ann", "bob"):
@@ -87,7 +89,11 @@ def test_every_column_of_every_row(filled: Ledger, table: str) -> None:
     for row in rows:
         for place, column in enumerate(COLUMNS[table]):
             value = row[place]
-            for other in (value + 1000, -value - 1) if isinstance(value, int) else (value + " ", value[:-1] + ("1" if value[-1:] == "0" else "0"), ""):
+            for other in (
+                (value + 1000, -value - 1)
+                if isinstance(value, int)
+                else (value + " ", value[:-1] + ("1" if value[-1:] == "0" else "0"), "")
+            ):
                 with opened_up(filled) as ask:
                     where, values = where_is(table, row)
                     ask(f"UPDATE {table} SET {column} = ? WHERE {where}", other, *values)
@@ -106,13 +112,23 @@ def test_every_field_of_every_entry(filled: Ledger) -> None:
     for number, body in rows:
         said = json.loads(body)
         for name, value in said.items():
-            other = [*value, "x"] if isinstance(value, list) else {**value, "epsilon": "0"} if isinstance(value, dict) else f"{value}0"
+            other = (
+                [*value, "x"]
+                if isinstance(value, list)
+                else {**value, "epsilon": "0"}
+                if isinstance(value, dict)
+                else f"{value}0"
+            )
             changed = json.dumps({**said, name: other}, sort_keys=True, separators=(",", ":"))
             with opened_up(filled) as ask:
                 ask("UPDATE tacit_entries SET body = ? WHERE number = ?", changed, number)
                 assert "changed" in codes(ask, filled)
                 # also where the forger seals it with a key of his own
-                ask("UPDATE tacit_entries SET hash = ? WHERE number = ?", Key(bytes(32)).mac("entry", changed.encode()), number)
+                ask(
+                    "UPDATE tacit_entries SET hash = ? WHERE number = ?",
+                    Key(bytes(32)).mac("entry", changed.encode()),
+                    number,
+                )
                 assert "changed" in codes(ask, filled)
             seen.add(name)
     assert len(seen) == 16
@@ -126,30 +142,57 @@ def test_what_was_done_is_told(filled: Ledger) -> None:
             faults = verify(ask, filled.book).faults
         return [(one.code, one.entry, one.message) for one in faults]
 
-    assert found("DELETE FROM tacit_entries WHERE number IN (2, 3)", "DELETE FROM tacit_concerns WHERE number IN (2, 3)") == [
-        ("missing", 2, "the entries 2 to 3 are missing.")
-    ]
-    assert found("DELETE FROM tacit_entries WHERE number = 1", "DELETE FROM tacit_concerns WHERE number = 1") == [("missing", 1, "entry 1 is missing.")]
-    assert found("DELETE FROM tacit_entries WHERE number > 4", "DELETE FROM tacit_concerns WHERE number > 4") == [
-        ("cut", 5, "it ends with entry 4, but entry 6 was recorded.")
-    ]
+    assert found(
+        "DELETE FROM tacit_entries WHERE number IN (2, 3)",
+        "DELETE FROM tacit_concerns WHERE number IN (2, 3)",
+    ) == [("missing", 2, "the entries 2 to 3 are missing.")]
+    assert found(
+        "DELETE FROM tacit_entries WHERE number = 1", "DELETE FROM tacit_concerns WHERE number = 1"
+    ) == [("missing", 1, "entry 1 is missing.")]
+    assert found(
+        "DELETE FROM tacit_entries WHERE number > 4", "DELETE FROM tacit_concerns WHERE number > 4"
+    ) == [("cut", 5, "it ends with entry 4, but entry 6 was recorded.")]
     assert found("DELETE FROM tacit_entries", "DELETE FROM tacit_concerns")[0][:2] == ("cut", 1)
-    assert found("UPDATE tacit_entries SET body = body || ' ' WHERE number = 3") == [("changed", 3, "entry 3 is not what was recorded.")]
-    assert [one[:2] for one in found("INSERT INTO tacit_entries SELECT 7, kind, release, body, hash FROM tacit_entries WHERE number = 6")] == [
-        ("misplaced", 7), ("index", 7), ("foreign", 7),
-    ]  # fmt: skip
-    assert ("foreign", 0) in [one[:2] for one in found("INSERT INTO tacit_entries SELECT 0, kind, release, body, hash FROM tacit_entries WHERE number = 6")]
-    swapped = found("UPDATE tacit_entries SET number = -1 WHERE number = 2", "UPDATE tacit_entries SET number = 2 WHERE number = 3", "UPDATE tacit_entries SET number = 3 WHERE number = -1")
+    assert found("UPDATE tacit_entries SET body = body || ' ' WHERE number = 3") == [
+        ("changed", 3, "entry 3 is not what was recorded.")
+    ]
+    assert [
+        one[:2]
+        for one in found(
+            "INSERT INTO tacit_entries SELECT 7, kind, release, body, hash FROM tacit_entries WHERE number = 6"
+        )
+    ] == [
+        ("misplaced", 7),
+        ("index", 7),
+        ("foreign", 7),
+    ]
+    assert ("foreign", 0) in [
+        one[:2]
+        for one in found(
+            "INSERT INTO tacit_entries SELECT 0, kind, release, body, hash FROM tacit_entries WHERE number = 6"
+        )
+    ]
+    swapped = found(
+        "UPDATE tacit_entries SET number = -1 WHERE number = 2",
+        "UPDATE tacit_entries SET number = 2 WHERE number = 3",
+        "UPDATE tacit_entries SET number = 3 WHERE number = -1",
+    )
     assert {("misplaced", 2), ("misplaced", 3)} <= {one[:2] for one in swapped}
-    assert found("DELETE FROM tacit_concerns WHERE number = 2 AND name = 'wards'") == [("index", 2, "entry 2 is listed for what it does not say.")]
+    assert found("DELETE FROM tacit_concerns WHERE number = 2 AND name = 'wards'") == [
+        ("index", 2, "entry 2 is listed for what it does not say.")
+    ]
     assert found("INSERT INTO tacit_concerns VALUES ('other', 'x', 2)")[0][:2] == ("index", 2)
     assert found("INSERT INTO tacit_concerns VALUES ('other', 'x', 99)")[0][:2] == ("index", 99)
     assert found("INSERT INTO tacit_concerns VALUES ('other', 'x', -5)")[0][:2] == ("index", -5)
-    assert found("UPDATE tacit_head SET number = 5") == [("head", None, "the head was not made with the owner's key.")]
-    assert found("DELETE FROM tacit_users WHERE name = 'bob'") == [("users", None, "rows of the list of users were taken out or replaced by older ones.")]
-    assert found("UPDATE tacit_users SET body = replace(body, 'nurses', 'chiefs') WHERE name = 'ann'") == [
-        ("users", None, "the row of the user 'ann' was not written with the owner's key.")
+    assert found("UPDATE tacit_head SET number = 5") == [
+        ("head", None, "the head was not made with the owner's key.")
     ]
+    assert found("DELETE FROM tacit_users WHERE name = 'bob'") == [
+        ("users", None, "rows of the list of users were taken out or replaced by older ones.")
+    ]
+    assert found(
+        "UPDATE tacit_users SET body = replace(body, 'nurses', 'chiefs') WHERE name = 'ann'"
+    ) == [("users", None, "the row of the user 'ann' was not written with the owner's key.")]
 
 
 def test_an_older_copy_is_found_by_the_hash_that_was_noted(filled: Ledger, draft: Drafts) -> None:
@@ -162,7 +205,9 @@ def test_an_older_copy_is_found_by_the_hash_that_was_noted(filled: Ledger, draft
         ask("DELETE FROM tacit_concerns WHERE number > 6")
         assert codes(ask, filled) == ["cut"]
         ask("UPDATE tacit_head SET number = ?, hash = ?, users = ?, mac = ?", *head)
-        assert codes(ask, filled) == []  # as if the two had never been recorded: no key is needed for that
+        assert (
+            codes(ask, filled) == []
+        )  # as if the two had never been recorded: no key is needed for that
         assert codes(ask, filled, noted) == ["expected"]
 
 
@@ -178,15 +223,24 @@ def test_reading_refuses_what_was_changed(filled: Ledger, draft: Drafts) -> None
     with filled.store.writing() as ask:
         unguard(ask, filled)
         before = ask("SELECT body FROM tacit_entries WHERE number = 2")[0][0]
-        ask("UPDATE tacit_entries SET body = ? WHERE number = 2", before.replace("clinic", "nobody"))
-    for asked in (lambda: filled.entry(2), lambda: list(filled.entries()), lambda: filled.held(["patients"]), lambda: filled.held(["none"])):
+        ask(
+            "UPDATE tacit_entries SET body = ? WHERE number = 2", before.replace("clinic", "nobody")
+        )
+    for asked in (
+        lambda: filled.entry(2),
+        lambda: list(filled.entries()),
+        lambda: filled.held(["patients"]),
+        lambda: filled.held(["none"]),
+    ):
         with pytest.raises(DataError, match="entry 2 is not what was recorded") as caught:
             asked()
         assert "tacit ledger verify" in str(caught.value.hint)
     assert filled.entry(3).number == 3 and not filled.verify().intact
 
 
-def test_a_large_ledger_checks_each_entry_that_it_tells(filled: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_ledger_checks_each_entry_that_it_tells(
+    filled: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tacit.ledger.ledger.SMALL", 0)
     for statement in (
         "UPDATE tacit_entries SET body = replace(body, 'clinic', 'nobody') WHERE number = 2",
@@ -233,11 +287,16 @@ def test_a_stranger_cannot_take_the_next_place(filled: Ledger, draft: Drafts) ->
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE tacit_entries SET hash = 'x' WHERE number = 1", "DELETE FROM tacit_entries WHERE number = 6", "UPDATE tacit_concerns SET name = 'x'",
-        "DELETE FROM tacit_concerns", "UPDATE tacit_ledger SET format = 2", "DELETE FROM tacit_ledger",
-        "INSERT OR REPLACE INTO tacit_entries VALUES (1, 'release', 'x', '{}', 'x')", "TRUNCATE tacit_entries CASCADE",
+        "UPDATE tacit_entries SET hash = 'x' WHERE number = 1",
+        "DELETE FROM tacit_entries WHERE number = 6",
+        "UPDATE tacit_concerns SET name = 'x'",
+        "DELETE FROM tacit_concerns",
+        "UPDATE tacit_ledger SET format = 2",
+        "DELETE FROM tacit_ledger",
+        "INSERT OR REPLACE INTO tacit_entries VALUES (1, 'release', 'x', '{}', 'x')",
+        "TRUNCATE tacit_entries CASCADE",
     ],
-)  # fmt: skip
+)
 def test_rows_are_guarded(filled: Ledger, statement: str) -> None:
     mine = "postgresql" in filled.where
     if ("OR REPLACE" in statement and mine) or ("TRUNCATE" in statement and not mine):
@@ -247,14 +306,22 @@ def test_rows_are_guarded(filled: Ledger, statement: str) -> None:
     assert filled.verify().intact
 
 
-def test_thousands_of_random_changes(tmp_path: Path, draft: Drafts, key: Key, secret: bytes) -> None:
+def test_thousands_of_random_changes(
+    tmp_path: Path, draft: Drafts, key: Key, secret: bytes
+) -> None:
     """The judge by hand reads the same tables and says whether the chain is whole."""
     rng = random.Random(9)
     ledger = open_ledger("out.sqlite", tmp_path, key=key, create=True)
     for number in range(5):
-        ledger.record(draft(f"r{number % 2}", kind="withdrawal" if number == 3 else "release", note=str(number)))
+        ledger.record(
+            draft(
+                f"r{number % 2}", kind="withdrawal" if number == 3 else "release", note=str(number)
+            )
+        )
     connection: sqlite3.Connection = ledger.store._connection()  # type: ignore[attr-defined]
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    for (name,) in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall():
         connection.execute(f"DROP TRIGGER {name}")
 
     def ask(statement: str, *values: Any) -> list[Any]:
@@ -270,7 +337,11 @@ def test_thousands_of_random_changes(tmp_path: Path, draft: Drafts, key: Key, se
             change(rng, ask)
         rows = ask("SELECT number, kind, release, body, hash FROM tacit_entries ORDER BY number")
         heads = ask("SELECT number, hash, users, mac FROM tacit_head")
-        fine = len(heads) == 1 and by_hand.chain(rows, heads[0], ledger.id, secret) and listed() == whole
+        fine = (
+            len(heads) == 1
+            and by_hand.chain(rows, heads[0], ledger.id, secret)
+            and listed() == whole
+        )
         assert verify(ask, ledger.book).intact is fine
         unchanged += fine
         connection.execute("ROLLBACK")
@@ -296,10 +367,14 @@ def change(rng: random.Random, ask: Ask) -> None:
             ask(f"UPDATE {table} SET {column} = ? WHERE {where}", value, *values)
         elif kind == 2:
             letters = list(str(value))
-            letters[rng.randrange(len(letters))] = rng.choice("0123456789abcdef\"")
+            letters[rng.randrange(len(letters))] = rng.choice('0123456789abcdef"')
             ask(f"UPDATE {table} SET {column} = ? WHERE {where}", "".join(letters), *values)
         else:
-            ask(f"UPDATE {table} SET {column} = ? WHERE {where}", rng.choice([b"\xff", "\u00fc", 7, -1, "7", b"{}"]), *values)
+            ask(
+                f"UPDATE {table} SET {column} = ? WHERE {where}",
+                rng.choice([b"\xff", "\u00fc", 7, -1, "7", b"{}"]),
+                *values,
+            )
     except sqlite3.Error:
         pass  # SQLite did not take it
 
@@ -333,9 +408,10 @@ def test_a_damaged_file_is_an_error_and_no_crash(tmp_path: Path, draft: Drafts, 
 def listed(ledger: Ledger) -> tuple[list[Any], list[Any], list[Any]]:
     with ledger.store.reading() as ask:
         return (
-            ask("SELECT name, body, mac FROM tacit_users"), ask("SELECT version, mac FROM tacit_users_head"),
+            ask("SELECT name, body, mac FROM tacit_users"),
+            ask("SELECT version, mac FROM tacit_users_head"),
             ask("SELECT number, hash, users, mac FROM tacit_head"),
-        )  # fmt: skip
+        )
 
 
 def put_back(ask: Ask, kept: tuple[list[Any], list[Any], list[Any]], *, head: bool) -> None:
@@ -361,7 +437,9 @@ def test_an_older_list_of_users_does_not_undo_a_revocation(ledger: Ledger, draft
     with ledger.store.writing() as ask:
         put_back(ask, before, head=False)
     found = ledger.verify(noted.head)
-    assert [(one.code, one.message) for one in found.faults] == [("users", "the list of users is version 1, and the last one was version 2.")]
+    assert [(one.code, one.message) for one in found.faults] == [
+        ("users", "the list of users is version 1, and the last one was version 2.")
+    ]
     for ask_for in (users.all, lambda: Users(ledger).find(token), lambda: users.revoke("nora")):
         with pytest.raises(DataError, match="the list of users is version 1"):
             ask_for()
@@ -392,19 +470,34 @@ def test_an_older_list_of_users_does_not_undo_a_revocation(ledger: Ledger, draft
 FOREIGN = {
     "sqlite": [
         ("DROP TRIGGER tacit_entries_delete", "the trigger tacit_entries_delete is gone."),
-        ("CREATE TRIGGER eats AFTER INSERT ON tacit_entries BEGIN DELETE FROM tacit_users; END", "the trigger eats is not of Tacit."),
+        (
+            "CREATE TRIGGER eats AFTER INSERT ON tacit_entries BEGIN DELETE FROM tacit_users; END",
+            "the trigger eats is not of Tacit.",
+        ),
         ("ALTER TABLE tacit_entries ADD COLUMN more TEXT", "the table tacit_entries was changed."),
         ("CREATE TABLE notes (a)", "the table notes is not of Tacit."),
         ("DROP INDEX tacit_concerns_number", "the index tacit_concerns_number is gone."),
     ],
     "postgres": [
-        ("DROP TRIGGER tacit_entries_guard ON tacit_entries", "the trigger tacit_entries_guard is gone."),
-        ("ALTER TABLE tacit_entries DISABLE TRIGGER ALL", "the trigger tacit_entries_guard was changed."),
-        ("CREATE RULE eats AS ON INSERT TO tacit_entries DO INSTEAD NOTHING", "the rule eats is not of Tacit."),
+        (
+            "DROP TRIGGER tacit_entries_guard ON tacit_entries",
+            "the trigger tacit_entries_guard is gone.",
+        ),
+        (
+            "ALTER TABLE tacit_entries DISABLE TRIGGER ALL",
+            "the trigger tacit_entries_guard was changed.",
+        ),
+        (
+            "CREATE RULE eats AS ON INSERT TO tacit_entries DO INSTEAD NOTHING",
+            "the rule eats is not of Tacit.",
+        ),
         ("ALTER TABLE tacit_entries ADD COLUMN more TEXT", "the table tacit_entries was changed."),
-        ("CREATE OR REPLACE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$", "the trigger tacit_ledger_guard was changed."),
+        (
+            "CREATE OR REPLACE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+            "the trigger tacit_ledger_guard was changed.",
+        ),
     ],
-}  # fmt: skip
+}
 
 
 def test_what_was_prepared_for_later_is_seen(filled: Ledger) -> None:
@@ -415,8 +508,12 @@ def test_what_was_prepared_for_later_is_seen(filled: Ledger) -> None:
             raise UndoneError
     assert filled.verify().intact
     with filled.store.writing() as ask:
-        ask("CREATE TABLE tacit_more (a INTEGER)") if "postgresql" in filled.where else ask("CREATE VIEW more AS SELECT 1 AS a")
-    assert filled.verify().intact == ("postgresql" in filled.where)  # other tables of a database are not of the ledger
+        ask("CREATE TABLE tacit_more (a INTEGER)") if "postgresql" in filled.where else ask(
+            "CREATE VIEW more AS SELECT 1 AS a"
+        )
+    assert filled.verify().intact == (
+        "postgresql" in filled.where
+    )  # other tables of a database are not of the ledger
 
 
 def test_the_tables_are_never_half_of_them(tmp_path: Path, key: Key, draft: Drafts) -> None:
@@ -435,7 +532,9 @@ def test_the_tables_are_never_half_of_them(tmp_path: Path, key: Key, draft: Draf
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_who_may_only_read_reads(tmp_path: Path, key: Key, draft: Drafts, is_open: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_may_only_read_reads(
+    tmp_path: Path, key: Key, draft: Drafts, is_open: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open_ledger("out.sqlite", tmp_path, key=key, create=True) as ledger:
         ledger.record(draft())
         if not is_open:

@@ -26,15 +26,27 @@ def users(ledger: Ledger) -> Users:
 
 
 def test_a_token_is_found_until_it_is_revoked(users: Users) -> None:
-    tokens = {name: users.add(name, roles) for name, roles in (("ann", ["nurses", "heads", "nurses"]), ("bob", ("nurses",)))}
-    assert all(re.fullmatch(r"tacit_[A-Za-z0-9_-]{43}", token) for token in tokens.values()) and len(set(tokens.values())) == 2
+    tokens = {
+        name: users.add(name, roles)
+        for name, roles in (("ann", ["nurses", "heads", "nurses"]), ("bob", ("nurses",)))
+    }
+    assert (
+        all(re.fullmatch(r"tacit_[A-Za-z0-9_-]{43}", token) for token in tokens.values())
+        and len(set(tokens.values())) == 2
+    )
     ann = users.find(tokens["ann"])
-    assert ann is not None and (ann.name, ann.roles, ann.revoked) == ("ann", ("nurses", "heads"), None)
+    assert ann is not None and (ann.name, ann.roles, ann.revoked) == (
+        "ann",
+        ("nurses", "heads"),
+        None,
+    )
     assert [one.name for one in users.all()] == ["ann", "bob"]
     users.revoke("ann")
     assert users.find(tokens["ann"]) is None and users.find(tokens["bob"]) is not None
     gone = users.all()[0]
-    assert gone.revoked is not None and json.loads(json.dumps(gone.to_json()))["revoked"].endswith("Z")
+    assert gone.revoked is not None and json.loads(json.dumps(gone.to_json()))["revoked"].endswith(
+        "Z"
+    )
     users.revoke("ann")
     assert users.all()[0] == gone
 
@@ -46,14 +58,39 @@ def test_a_revoked_name_may_be_given_a_new_token(users: Users) -> None:
     users.revoke("ann")
     new = users.add("ann", ["heads"])
     found = users.find(new)
-    assert users.find(old) is None and found is not None and found.roles == ("heads",) and len(users.all()) == 1
+    assert (
+        users.find(old) is None
+        and found is not None
+        and found.roles == ("heads",)
+        and len(users.all()) == 1
+    )
 
 
-@pytest.mark.parametrize("guess", ["", "tacit_", "tacit_" + "a" * 43, "x" * 10_000, "tacit_" + "ä" * 43, "tacit_" + "a" * 42 + "\n", "' OR 1=1 --", "\ud800", "\0"])
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "",
+        "tacit_",
+        "tacit_" + "a" * 43,
+        "x" * 10_000,
+        "tacit_" + "ä" * 43,
+        "tacit_" + "a" * 42 + "\n",
+        "' OR 1=1 --",
+        "\ud800",
+        "\0",
+    ],
+)
 def test_guesses_find_nobody(users: Users, guess: str) -> None:
     token = users.add("ann", ["nurses"])
     assert users.find(guess) is None
-    for near in (token[:-1], token + "a", token.upper(), token.removeprefix("tacit_"), f" {token}", f"{token}\n"):
+    for near in (
+        token[:-1],
+        token + "a",
+        token.upper(),
+        token.removeprefix("tacit_"),
+        f" {token}",
+        f"{token}\n",
+    ):
         assert users.find(near) is None
     assert users.find(token) is not None
 
@@ -81,10 +118,16 @@ def test_no_token_is_kept(tmp_path: Path, key: Key) -> None:
     with open_ledger("out.sqlite", tmp_path, key=key, create=True) as ledger:
         token = Users(ledger).add("ann", ["nurses"])
         kept = b"".join(one.read_bytes() for one in tmp_path.iterdir())
-    assert token.encode() not in kept and token.removeprefix("tacit_").encode() not in kept and b"ann" in kept
+    assert (
+        token.encode() not in kept
+        and token.removeprefix("tacit_").encode() not in kept
+        and b"ann" in kept
+    )
 
 
-def test_the_version_tells_of_changes_by_anybody(ledger: Ledger, place: str, tmp_path: Path, key: Key, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_tells_of_changes_by_anybody(
+    ledger: Ledger, place: str, tmp_path: Path, key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
     users = Users(ledger)
     first = users.version()
     assert users.version() == first
@@ -102,12 +145,27 @@ def test_the_version_tells_of_changes_by_anybody(ledger: Ledger, place: str, tmp
 def test_a_row_that_someone_else_wrote_is_refused(ledger: Ledger, users: Users, key: Key) -> None:
     token = users.add("ann", ["nurses"])
     book = ledger.book
-    forged = json.dumps({"name": "eve", "roles": ["heads"], "added": "2026-04-01T00:00:00.000000Z", "revoked": None, "token": key.mac("token", b"x")})
+    forged = json.dumps(
+        {
+            "name": "eve",
+            "roles": ["heads"],
+            "added": "2026-04-01T00:00:00.000000Z",
+            "revoked": None,
+            "token": key.mac("token", b"x"),
+        }
+    )
     with ledger.store.writing() as ask:
-        ask("INSERT INTO tacit_users VALUES ('eve', ?, ?)", forged, Key(bytes(32)).mac("user", f"{book.id} {forged}".encode()))
+        ask(
+            "INSERT INTO tacit_users VALUES ('eve', ?, ?)",
+            forged,
+            Key(bytes(32)).mac("user", f"{book.id} {forged}".encode()),
+        )
     asked: tuple[Callable[[], object], ...] = (
-        users.all, lambda: users.find(token), lambda: users.add("bob", ["nurses"]), lambda: users.revoke("ann"),
-    )  # fmt: skip
+        users.all,
+        lambda: users.find(token),
+        lambda: users.add("bob", ["nurses"]),
+        lambda: users.revoke("ann"),
+    )
     for one in asked:
         with pytest.raises(DataError, match="'eve' was not written with the owner's key"):
             one()
@@ -116,7 +174,9 @@ def test_a_row_that_someone_else_wrote_is_refused(ledger: Ledger, users: Users, 
     assert users.find(token) is not None
 
 
-def test_a_revocation_cannot_be_undone_by_putting_the_older_row_back(ledger: Ledger, users: Users) -> None:
+def test_a_revocation_cannot_be_undone_by_putting_the_older_row_back(
+    ledger: Ledger, users: Users
+) -> None:
     token = users.add("ann", ["nurses"])
     with ledger.store.reading() as ask:
         row = ask("SELECT body, mac FROM tacit_users")[0]
@@ -134,10 +194,16 @@ def test_a_revocation_cannot_be_undone_by_putting_the_older_row_back(ledger: Led
 
 
 def test_users_of_another_ledger_do_not_fit(tmp_path: Path, key: Key) -> None:
-    with open_ledger("one", tmp_path, key=key, create=True) as one, open_ledger("two", tmp_path, key=key, create=True) as two:
+    with (
+        open_ledger("one", tmp_path, key=key, create=True) as one,
+        open_ledger("two", tmp_path, key=key, create=True) as two,
+    ):
         token = Users(one).add("ann", ["nurses"])
         with one.store.reading() as ask:
-            rows, head = ask("SELECT * FROM tacit_users"), ask("SELECT version, mac FROM tacit_users_head")[0]
+            rows, head = (
+                ask("SELECT * FROM tacit_users"),
+                ask("SELECT version, mac FROM tacit_users_head")[0],
+            )
         with two.store.writing() as ask:
             ask("INSERT INTO tacit_users VALUES (?, ?, ?)", *rows[0])
             ask("UPDATE tacit_users_head SET version = ?, mac = ?", *head)
@@ -157,9 +223,17 @@ def test_finding_is_fast(tmp_path: Path, key: Key, draft: Drafts) -> None:
 
 
 def test_an_owner_needs_no_role_and_is_found_as_one(users: Users) -> None:
-    owner, both, nurse = users.add("olga", [], owner=True), users.add("bea", ["nurses"], owner=True), users.add("ann", ["nurses"])
+    owner, both, nurse = (
+        users.add("olga", [], owner=True),
+        users.add("bea", ["nurses"], owner=True),
+        users.add("ann", ["nurses"]),
+    )
     found = [users.find(token) for token in (owner, both, nurse)]
-    assert [(one.name, one.roles, one.owner) for one in found if one] == [("olga", (), True), ("bea", ("nurses",), True), ("ann", ("nurses",), False)]
+    assert [(one.name, one.roles, one.owner) for one in found if one] == [
+        ("olga", (), True),
+        ("bea", ("nurses",), True),
+        ("ann", ("nurses",), False),
+    ]
     assert all(one is not None and users.has(one) for one in found)
     assert [one.to_json()["owner"] for one in users.all()] == [False, True, True]
     users.revoke("olga")
@@ -178,14 +252,23 @@ def test_who_was_revoked_is_not_there_even_if_the_name_comes_back(users: Users) 
     assert not users.has(first)
 
 
-def test_rows_of_users_who_are_no_owners_are_as_they_were_before_there_were_owners(tmp_path: Path, key: Key) -> None:
+def test_rows_of_users_who_are_no_owners_are_as_they_were_before_there_were_owners(
+    tmp_path: Path, key: Key
+) -> None:
     with open_ledger("old.sqlite", tmp_path, key=key, create=True) as ledger:
         Users(ledger).add("ann", ["nurses"])
         Users(ledger).add("olga", [], owner=True)
         with ledger.store.reading() as ask:
             bodies = dict(ask("SELECT name, body FROM tacit_users"))
     assert sorted(json.loads(bodies["ann"])) == ["added", "name", "revoked", "roles", "token"]
-    assert sorted(json.loads(bodies["olga"])) == ["added", "name", "owner", "revoked", "roles", "token"]
+    assert sorted(json.loads(bodies["olga"])) == [
+        "added",
+        "name",
+        "owner",
+        "revoked",
+        "roles",
+        "token",
+    ]
 
 
 def test_nobody_becomes_an_owner_by_writing_it_into_the_file(tmp_path: Path, key: Key) -> None:
@@ -205,7 +288,9 @@ def test_a_name_in_other_letters_is_taken(users: Users) -> None:
         with pytest.raises(InputError, match="there is a user 'Nora' already"):
             users.add(alike, ["nurses"])
     users.revoke("Nora")
-    with pytest.raises(InputError, match=r"there was a user 'Nora', who was revoked\. Write it as 'Nora'"):
+    with pytest.raises(
+        InputError, match=r"there was a user 'Nora', who was revoked\. Write it as 'Nora'"
+    ):
         users.add("nora", ["nurses"])
     users.add("Nora", ["nurses"])
     assert [one.name for one in users.all()] == ["Nora"]

@@ -1,8 +1,8 @@
 """A process that records, to be killed, starved or run beside others.
 
-    python writing.py FOLDER WHERE loop [COUNT]     prints each number after record() returned
-    python writing.py FOLDER WHERE full LIMIT       the same, when no file may grow beyond LIMIT bytes
-    python writing.py FOLDER WHERE crash ROUNDS SEED    kills a writer ROUNDS times and looks what is left
+python writing.py FOLDER WHERE loop [COUNT]     prints each number after record() returned
+python writing.py FOLDER WHERE full LIMIT       the same, when no file may grow beyond LIMIT bytes
+python writing.py FOLDER WHERE crash ROUNDS SEED    kills a writer ROUNDS times and looks what is left
 """
 
 from __future__ import annotations
@@ -22,14 +22,29 @@ from tacit.ledger.key import Key
 from tacit.ledger.ledger import Ledger, open_ledger
 
 KEY = Key(bytes(range(32)))
-JUDGED = (Judged("perfect-privacy", "cancer", "holds", "exact"), Judged("k-anonymity", None, "holds", "exact"))
+JUDGED = (
+    Judged("perfect-privacy", "cancer", "holds", "exact"),
+    Judged("k-anonymity", None, "holds", "exact"),
+)
 EACH = 40  # kills before a new ledger is begun
 
 
 def record(ledger: Ledger, number: int) -> None:
     answer = KEY.mac("answer", str(number % 7).encode())
     entry = ledger.record(
-        Draft("release", f"r{number % 3}", "view", ("patients", "wards"), ("clinic",), "owner", answer, answer, answer, JUDGED, note="x" * (number % 900))
+        Draft(
+            "release",
+            f"r{number % 3}",
+            "view",
+            ("patients", "wards"),
+            ("clinic",),
+            "owner",
+            answer,
+            answer,
+            answer,
+            JUDGED,
+            note="x" * (number % 900),
+        )
     )
     os.write(1, f"{entry.number}\n".encode())
 
@@ -66,7 +81,12 @@ def crash(folder: Path, where: str, rounds: int, seed: int) -> None:
         if number % EACH == 0:
             told, name = set(), f"{number}-{where}"
         # Some are killed while they open or begin the ledger, most while they write.
-        lines = killed(folder, name, rng.uniform(0, 0.004) if rng.random() < 0.3 else rng.uniform(0, 0.03), rng.random() < 0.5)
+        lines = killed(
+            folder,
+            name,
+            rng.uniform(0, 0.004) if rng.random() < 0.3 else rng.uniform(0, 0.03),
+            rng.random() < 0.5,
+        )
         told |= set(lines)
         in_vain += not lines
         try:
@@ -80,9 +100,13 @@ def crash(folder: Path, where: str, rounds: int, seed: int) -> None:
         assert [one.number for one in entries] == list(range(1, len(entries) + 1))
         assert told <= {one.number for one in entries}, (told, len(entries))
         assert all(one.verdicts == JUDGED for one in entries)
-        assert len(entries) - max(told, default=0) <= number % EACH + 1  # each killed writer may have left one that it did not tell
+        assert (
+            len(entries) - max(told, default=0) <= number % EACH + 1
+        )  # each killed writer may have left one that it did not tell
         kept = len(entries)
-    print(f"{rounds} killed, {in_vain} of them before they told anything, {kept} entries in the last ledger")
+    print(
+        f"{rounds} killed, {in_vain} of them before they told anything, {kept} entries in the last ledger"
+    )
 
 
 def killed(folder: Path, where: str, seconds: float, after_first: bool) -> list[int]:

@@ -39,9 +39,33 @@ def test_thresholds_are_read_as_written(written: object, meant: Fraction) -> Non
 
 @pytest.mark.parametrize(
     "written",
-    ["many", "", "1/0", "0/0", "1,5", "1 000", "1_000", "nan", "inf", float("nan"), float("inf"), True, False, None,
-     [1], "1/2/3", "--1", "0x10", "50%", "2.5/3", "1e3/7", Decimal("NaN"), Decimal("Infinity"), "1/-3"],
-)  # fmt: skip
+    [
+        "many",
+        "",
+        "1/0",
+        "0/0",
+        "1,5",
+        "1 000",
+        "1_000",
+        "nan",
+        "inf",
+        float("nan"),
+        float("inf"),
+        True,
+        False,
+        None,
+        [1],
+        "1/2/3",
+        "--1",
+        "0x10",
+        "50%",
+        "2.5/3",
+        "1e3/7",
+        Decimal("NaN"),
+        Decimal("Infinity"),
+        "1/-3",
+    ],
+)
 def test_what_is_no_number_is_refused_with_a_value_error(written: object) -> None:
     with pytest.raises(ValueError) as caught:
         exact(written)

@@ -25,23 +25,47 @@ from tacit.model.verdict import (
 
 EVIDENCE = {
     "holds": Certificate("groups", {"groups": 3}, {"person": {"name": "Bruce"}}),
-    "breached": Witness("group", {"size": 4}, {"values": {"zip": "130**"}, "counts": {"Cancer": 4}}),
+    "breached": Witness(
+        "group", {"size": 4}, {"values": {"zip": "130**"}, "counts": {"Cancer": 4}}
+    ),
     "undecided": Reason("budget", "the time was up"),
 }
 FIELDS = (
-    "check", "name", "subject", "status", "certainty", "scope", "protects", "against", "measure", "assumptions",
-    "measured", "required", "because", "warnings", "seconds",
-)  # fmt: skip
+    "check",
+    "name",
+    "subject",
+    "status",
+    "certainty",
+    "scope",
+    "protects",
+    "against",
+    "measure",
+    "assumptions",
+    "measured",
+    "required",
+    "because",
+    "warnings",
+    "seconds",
+)
 
 
 def verdict(status: Any = "breached", **changed: Any) -> Verdict:
     common: dict[str, Any] = {
-        "check": "gamma-privacy", "label": "1/2-privacy", "subject": {"releases": ["male", "old"]}, "status": status,
-        "because": "one belief is 4/5", "evidence": EVIDENCE[status], "protects": "each person's condition",
-        "against": "anyone", "measure": "belief", "measured": {"gamma": Fraction(4, 5), "worlds": 45},
-        "required": {"gamma": Fraction(1, 2)}, "story": "Donald has SARS.",
-        "assumptions": (Assumption("uniform", "all tables are equally likely", "cannot"),), "warnings": ("few rows",),
-    }  # fmt: skip
+        "check": "gamma-privacy",
+        "label": "1/2-privacy",
+        "subject": {"releases": ["male", "old"]},
+        "status": status,
+        "because": "one belief is 4/5",
+        "evidence": EVIDENCE[status],
+        "protects": "each person's condition",
+        "against": "anyone",
+        "measure": "belief",
+        "measured": {"gamma": Fraction(4, 5), "worlds": 45},
+        "required": {"gamma": Fraction(1, 2)},
+        "story": "Donald has SARS.",
+        "assumptions": (Assumption("uniform", "all tables are equally likely", "cannot"),),
+        "warnings": ("few rows",),
+    }
     return Verdict(**{**common, **changed})
 
 
@@ -64,9 +88,20 @@ def test_the_documented_shape() -> None:
     assert document["measured"] == {"gamma": "4/5", "gamma_decimal": 0.8, "worlds": "45"}
     assert document["required"] == {"gamma": "1/2"}
     assert document["subject"] == {"releases": ["male", "old"]}
-    assert document["assumptions"] == [{"id": "uniform", "text": "all tables are equally likely", "checked": "cannot"}]
-    assert document["witness"] == {"kind": "group", "size": "4", "values": {"zip": "130**"}, "counts": {"Cancer": "4"}}
-    assert (document["name"], document["seconds"], document["warnings"]) == (None, 0.004, ["few rows"])
+    assert document["assumptions"] == [
+        {"id": "uniform", "text": "all tables are equally likely", "checked": "cannot"}
+    ]
+    assert document["witness"] == {
+        "kind": "group",
+        "size": "4",
+        "values": {"zip": "130**"},
+        "counts": {"Cancer": "4"},
+    }
+    assert (document["name"], document["seconds"], document["warnings"]) == (
+        None,
+        0.004,
+        ["few rows"],
+    )
     assert list(document)[:5] == ["check", "name", "subject", "status", "certainty"]
     json.dumps(document, allow_nan=False)
 
@@ -125,18 +160,35 @@ def test_a_notebook_shows_values_and_not_markup() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (4, "4"), (-7, "-7"), (10**40, "1" + "0" * 40), (Fraction(4, 5), "4/5"), (Fraction(4), "4"), (True, True),
-        (False, False), (None, None), ("text", "text"), ([1, [Fraction(1, 2)]], ["1", ["1/2"]]), ((1, 2), ["1", "2"]),
-        ({"a": {"b": 1}}, {"a": {"b": "1"}}), (date(2024, 2, 29), "2024-02-29"), (Decimal("2.8284"), "2.8284"),
-        (Decimal("0.0000001"), "0.0000001"), (Decimal("1E+2"), "100"),
+        (4, "4"),
+        (-7, "-7"),
+        (10**40, "1" + "0" * 40),
+        (Fraction(4, 5), "4/5"),
+        (Fraction(4), "4"),
+        (True, True),
+        (False, False),
+        (None, None),
+        ("text", "text"),
+        ([1, [Fraction(1, 2)]], ["1", ["1/2"]]),
+        ((1, 2), ["1", "2"]),
+        ({"a": {"b": 1}}, {"a": {"b": "1"}}),
+        (date(2024, 2, 29), "2024-02-29"),
+        (Decimal("2.8284"), "2.8284"),
+        (Decimal("0.0000001"), "0.0000001"),
+        (Decimal("1E+2"), "100"),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_strings_and_the_rest_is_itself(value: Any, expected: Any) -> None:
     assert as_json(value) == expected
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.recursive(st.one_of(st.none(), st.booleans(), st.integers(), st.fractions(), st.text(), st.dates()), lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner))))
+@given(
+    st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(), st.fractions(), st.text(), st.dates()),
+        lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)),
+    )
+)
 def test_everything_becomes_json_without_floats(value: Any) -> None:
     def floats(node: Any) -> bool:
         if isinstance(node, dict):
@@ -152,8 +204,12 @@ def test_everything_becomes_json_without_floats(value: Any) -> None:
 
 def test_fractions_have_their_decimal_beside_them() -> None:
     assert with_decimals({"t": Fraction(1, 3), "k": 4, "l": "2.8284", "equal": True}) == {
-        "t": "1/3", "t_decimal": 1 / 3, "k": "4", "l": "2.8284", "equal": True,
-    }  # fmt: skip
+        "t": "1/3",
+        "t_decimal": 1 / 3,
+        "k": "4",
+        "l": "2.8284",
+        "equal": True,
+    }
 
 
 def test_a_fraction_that_is_whole_has_its_decimal_too() -> None:

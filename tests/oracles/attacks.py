@@ -24,15 +24,22 @@ def share(rows: Sequence[Row], column: str, value: Any) -> Fraction:
     return Fraction(known.count(value), len(known)) if known else Fraction(0)
 
 
-def alike(rows: Sequence[Row], show: Show, column: str, threshold: Fraction) -> tuple[int, int, Fraction]:
+def alike(
+    rows: Sequence[Row], show: Show, column: str, threshold: Fraction
+) -> tuple[int, int, Fraction]:
     """Groups and people where one value has that share, and the greatest share anywhere."""
     groups = people = 0
     greatest = Fraction(0)
     for members in grouped(rows, show).values():
-        top = max((share(members, column, row[column]) for row in members if row[column] is not None), default=None)
+        top = max(
+            (share(members, column, row[column]) for row in members if row[column] is not None),
+            default=None,
+        )
         if top is not None:
             greatest = max(greatest, top)
-            groups, people = (groups + 1, people + len(members)) if top >= threshold else (groups, people)
+            groups, people = (
+                (groups + 1, people + len(members)) if top >= threshold else (groups, people)
+            )
     return groups, people, greatest
 
 
@@ -56,7 +63,8 @@ def best_belief(members: Sequence[Row], column: str, value: Any, number: int) ->
     values = [row[column] for row in members if row[column] is not None]
     others = sorted(set(values) - {value})
     return max(
-        Fraction(values.count(value), sum(one not in out for one in values)) for out in combinations(others, number)
+        Fraction(values.count(value), sum(one not in out for one in values))
+        for out in combinations(others, number)
     )
 
 
@@ -66,7 +74,9 @@ def near(rows: Sequence[Row], show: Show, column: str, width: Fraction) -> Fract
     for members in grouped(rows, show).values():
         values = [row[column] for row in members if row[column] is not None]
         for centre in values:
-            best = max(best, Fraction(sum(abs(one - centre) <= width for one in values), len(values)))
+            best = max(
+                best, Fraction(sum(abs(one - centre) <= width for one in values), len(values))
+            )
     return best
 
 
@@ -83,13 +93,25 @@ def worlds(rows: Sequence[Row], show: Show, column: str) -> Iterator[list[Row]]:
 
 
 def minimal_beliefs(
-    rows: Sequence[Row], show: Show, lower: Sequence[Show], column: str, passes: Callable[[list[Any]], bool]
+    rows: Sequence[Row],
+    show: Show,
+    lower: Sequence[Show],
+    column: str,
+    passes: Callable[[list[Any]], bool],
 ) -> list[tuple[str, Any, Fraction]]:
     """For each person the belief in their true value over the worlds in which every lower table fails."""
 
     def fails(world: list[Row], below: Show) -> bool:
-        return any(not passes([row[column] for row in members]) for members in grouped(world, below).values())
+        return any(
+            not passes([row[column] for row in members])
+            for members in grouped(world, below).values()
+        )
 
-    kept = [world for world in worlds(rows, show, column) if all(fails(world, below) for below in lower)]
+    kept = [
+        world for world in worlds(rows, show, column) if all(fails(world, below) for below in lower)
+    ]
     having = Counter((row["name"], row[column]) for world in kept for row in world)
-    return [(row["name"], row[column], Fraction(having[row["name"], row[column]], len(kept))) for row in rows]
+    return [
+        (row["name"], row[column], Fraction(having[row["name"], row[column]], len(kept)))
+        for row in rows
+    ]

@@ -28,7 +28,9 @@ def denials(worlds: Worlds, person: Person, value: Any, n: int) -> set[Event]:
     return found
 
 
-def greatest(worlds: Worlds, person: Person, value: Any, n: int, k: int, implications: Iterable[Event]) -> Fraction:
+def greatest(
+    worlds: Worlds, person: Person, value: Any, n: int, k: int, implications: Iterable[Event]
+) -> Fraction:
     """The greatest belief in the value, if any n negations and any k of these implications may be known."""
     known = {worlds.everything}
     statements = set(implications)
@@ -44,16 +46,26 @@ def any_implications(worlds: Worlds, person: Person, value: Any, n: int, k: int)
     return greatest(worlds, person, value, n, k, basic_implications(worlds))
 
 
-def ending_in_it(worlds: Worlds, person: Person, value: Any, n: int, k: int, *, only: Sequence[int] | None = None) -> Fraction:
+def ending_in_it(
+    worlds: Worlds, person: Person, value: Any, n: int, k: int, *, only: Sequence[int] | None = None
+) -> Fraction:
     """The same where implications are: an atom (about the people of some groups only) -> the person has the value."""
     atom = worlds.atoms[person, value]
     left = [event for (other, _), event in worlds.atoms.items() if other != person or event != atom]
     if only is not None:
         left = [event for (other, _), event in worlds.atoms.items() if other[0] in only]
-    return greatest(worlds, person, value, n, k, [(worlds.everything & ~event) | atom for event in left])
+    return greatest(
+        worlds, person, value, n, k, [(worlds.everything & ~event) | atom for event in left]
+    )
 
 
-def under(worlds: Worlds, person: Person, value: Any, denied: Iterable[Any], atoms: Iterable[tuple[Person, Any]]) -> dict[Any, Fraction]:
+def under(
+    worlds: Worlds,
+    person: Person,
+    value: Any,
+    denied: Iterable[Any],
+    atoms: Iterable[tuple[Person, Any]],
+) -> dict[Any, Fraction]:
     """The belief in every value, if these are denied and each of the atoms implies that the person has the value."""
     given = worlds.everything
     for one in denied:

@@ -27,7 +27,9 @@ from typing import Any
 import duckdb
 
 Row = tuple[str, tuple[Any, ...]]  # a table and a row of it; None is NULL
-Answers = tuple[int, ...]  # for each database the number of its answer: equal answers, equal numbers
+Answers = tuple[
+    int, ...
+]  # for each database the number of its answer: equal answers, equal numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,7 @@ class Table:
     def exclude(self, one: Row, other: Row) -> bool:
         """Do two rows of it have the same value of some key?"""
         at = {column.name: number for number, column in enumerate(self.columns)}
-        return any(
-            all(one[1][at[name]] == other[1][at[name]] for name in key) for key in self.keys
-        )
+        return any(all(one[1][at[name]] == other[1][at[name]] for name in key) for key in self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,9 @@ class Laboratory:
     (False, True)
     """
 
-    def __init__(self, schema: Schema, *, backwards: bool = False, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, schema: Schema, *, backwards: bool = False, settings: Mapping[str, str] | None = None
+    ) -> None:
         self.schema = schema
         self.possible = schema.possible
         self.databases = tuple(sorted(_databases(schema)))
@@ -194,7 +196,9 @@ class Laboratory:
         """The answers with the order of their rows, whether or not the text asks for one: a user sees it all the same."""
         return _numbered(self.one_by_one(sql, ordered=True))
 
-    def one_by_one(self, sql: str, only: Sequence[int] | None = None, *, ordered: bool | None = None) -> list[Hashable]:
+    def one_by_one(
+        self, sql: str, only: Sequence[int] | None = None, *, ordered: bool | None = None
+    ) -> list[Hashable]:
         """Run `sql` on each database (or on those with these numbers): tables of its own, nothing else."""
         ordered = _has_order(sql) if ordered is None else ordered
         found = []
@@ -373,10 +377,15 @@ class PostgresLaboratory(Laboratory):
         """Never at once: PostgreSQL's errors are looked for here."""
         return None
 
-    def one_by_one(self, sql: str, only: Sequence[int] | None = None, *, ordered: bool | None = None) -> list[Hashable]:
+    def one_by_one(
+        self, sql: str, only: Sequence[int] | None = None, *, ordered: bool | None = None
+    ) -> list[Hashable]:
         """Run `sql` on each database (or on those with these numbers)."""
         ordered = _has_order(sql) if ordered is None else ordered
-        return [self._asked(sql, number, ordered=ordered) for number in (range(len(self.databases)) if only is None else only)]
+        return [
+            self._asked(sql, number, ordered=ordered)
+            for number in (range(len(self.databases)) if only is None else only)
+        ]
 
     def _asked(self, sql: str, number: int, *, ordered: bool) -> Hashable:
         import psycopg
@@ -386,7 +395,11 @@ class PostgresLaboratory(Laboratory):
                 cursor.execute(f"SET search_path = {self._prefix}{number}")  # type: ignore[arg-type]
                 cursor.execute(sql, prepare=False)  # type: ignore[arg-type]
                 about = tuple((one.name, str(one.type_code)) for one in cursor.description or ())
-                rows = [tuple(map(_value, row)) for row in cursor.fetchall()] if cursor.description else []
+                rows = (
+                    [tuple(map(_value, row)) for row in cursor.fetchall()]
+                    if cursor.description
+                    else []
+                )
         except (psycopg.Error, UnicodeError) as error:
             return "error", type(error).__name__, str(error).replace(f"{self._prefix}{number}", "")
         return "rows", about, tuple(rows if ordered else sorted(rows))
@@ -405,7 +418,9 @@ def is_function_of(query: Answers, views: Sequence[Answers]) -> bool:
     """
     seen: dict[Hashable, int] = {}
     vectors: Iterable[Hashable] = zip(*views, strict=True) if views else itertools.repeat(())
-    return all(seen.setdefault(vector, one) == one for vector, one in zip(vectors, query, strict=False))
+    return all(
+        seen.setdefault(vector, one) == one for vector, one in zip(vectors, query, strict=False)
+    )
 
 
 # Databases and weights
@@ -415,7 +430,11 @@ def _databases(schema: Schema) -> Iterator[int]:
     """Every set of possible rows in which no two exclude each other, as bits."""
     rows = schema.possible
     against = [
-        sum(1 << other for other in range(len(rows)) if other != one and _exclude(schema, row, rows[other]))
+        sum(
+            1 << other
+            for other in range(len(rows))
+            if other != one and _exclude(schema, row, rows[other])
+        )
         for one, row in enumerate(rows)
     ]
 
@@ -431,7 +450,9 @@ def _databases(schema: Schema) -> Iterator[int]:
 
 
 def _exclude(schema: Schema, one: Row, other: Row) -> bool:
-    return one[0] == other[0] and next(t for t in schema.tables if t.name == one[0]).exclude(one, other)
+    return one[0] == other[0] and next(t for t in schema.tables if t.name == one[0]).exclude(
+        one, other
+    )
 
 
 def _product(odds: Sequence[int], database: int) -> int:
@@ -474,7 +495,11 @@ def _answer(cursor: duckdb.DuckDBPyConnection, sql: str, *, ordered: bool) -> Ha
         rows = [tuple(map(_value, row)) for row in cursor.fetchall()]
     except duckdb.FatalException:
         raise
-    except (duckdb.Error, RuntimeError, UnicodeError) as error:  # DuckDB's own, or one that it did not foresee
+    except (
+        duckdb.Error,
+        RuntimeError,
+        UnicodeError,
+    ) as error:  # DuckDB's own, or one that it did not foresee
         return "error", type(error).__name__, _without_place(str(error))
     return "rows", about, tuple(rows if ordered else sorted(rows))
 
@@ -510,10 +535,55 @@ def _quoted(table: Table) -> list[str]:
 # What may run on all databases at once: judged by DuckDB's own tree of the text
 
 _SAFE_FUNCTIONS = frozenset(
-    ["+", "-", "*", "||", "count", "count_star", "sum", "min", "max", "avg", "upper", "lower", "length", "abs", "coalesce", "rank", "dense_rank", "contains", "prefix", "suffix", "~~", "!~~", "~~*", "!~~*", "bool_and", "bool_or", "greatest", "least", "substr", "replace", "nullif"]
+    [
+        "+",
+        "-",
+        "*",
+        "||",
+        "count",
+        "count_star",
+        "sum",
+        "min",
+        "max",
+        "avg",
+        "upper",
+        "lower",
+        "length",
+        "abs",
+        "coalesce",
+        "rank",
+        "dense_rank",
+        "contains",
+        "prefix",
+        "suffix",
+        "~~",
+        "!~~",
+        "~~*",
+        "!~~*",
+        "bool_and",
+        "bool_or",
+        "greatest",
+        "least",
+        "substr",
+        "replace",
+        "nullif",
+    ]
 )
 _SAFE_CLASSES = frozenset(
-    ["COLUMN_REF", "CONSTANT", "COMPARISON", "CONJUNCTION", "FUNCTION", "OPERATOR", "BETWEEN", "CASE", "SUBQUERY", "STAR", "CAST", "TYPE"]
+    [
+        "COLUMN_REF",
+        "CONSTANT",
+        "COMPARISON",
+        "CONJUNCTION",
+        "FUNCTION",
+        "OPERATOR",
+        "BETWEEN",
+        "CASE",
+        "SUBQUERY",
+        "STAR",
+        "CAST",
+        "TYPE",
+    ]
 )
 
 
@@ -561,11 +631,19 @@ def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
 def _is_safe(node: Mapping[str, Any]) -> bool:
     checks: tuple[Callable[[Mapping[str, Any]], bool], ...] = (
         lambda node: "class" not in node or node["class"] in _SAFE_CLASSES,
-        lambda node: node.get("class") != "FUNCTION" or node.get("function_name") in _SAFE_FUNCTIONS,
+        lambda node: (
+            node.get("class") != "FUNCTION" or node.get("function_name") in _SAFE_FUNCTIONS
+        ),
         lambda node: node.get("class") != "CAST" or _cannot_fail(node),
-        lambda node: node.get("class") != "FUNCTION" or not (node.get("order_bys") or {}).get("orders"),
-        lambda node: node.get("subquery_type") != "SCALAR" or _is_one_aggregate(node["subquery"]["node"]),
-        lambda node: len(str((node.get("literal") or {}).get("text", ""))) < 5 or not _is_number(node),
+        lambda node: (
+            node.get("class") != "FUNCTION" or not (node.get("order_bys") or {}).get("orders")
+        ),
+        lambda node: (
+            node.get("subquery_type") != "SCALAR" or _is_one_aggregate(node["subquery"]["node"])
+        ),
+        lambda node: (
+            len(str((node.get("literal") or {}).get("text", ""))) < 5 or not _is_number(node)
+        ),
         lambda node: node.get("type") != "ORDER_MODIFIER" or not node.get("orders"),
         lambda node: node.get("type") not in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"),
         lambda node: node.get("type") not in ("TABLE_FUNCTION", "PIVOT", "RECURSIVE_CTE_NODE"),
@@ -578,8 +656,15 @@ def _is_safe(node: Mapping[str, Any]) -> bool:
 
 def _is_one_aggregate(node: Mapping[str, Any]) -> bool:
     """Exactly one row, whatever the data."""
-    listed, grouped = node.get("select_list") or (), node.get("group_expressions") or node.get("having")
-    return not grouped and len(listed) == 1 and listed[0].get("function_name") in ("count_star", "count", "min", "max")
+    listed, grouped = (
+        node.get("select_list") or (),
+        node.get("group_expressions") or node.get("having"),
+    )
+    return (
+        not grouped
+        and len(listed) == 1
+        and listed[0].get("function_name") in ("count_star", "count", "min", "max")
+    )
 
 
 def _cannot_fail(node: Mapping[str, Any]) -> bool:

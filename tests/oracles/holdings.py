@@ -35,7 +35,11 @@ def reaches(to: Collection[str], some: Clients) -> bool:
 
 
 def hands(
-    new: Mapping[str, Collection[str]], out: Sequence[tuple[str, Collection[str]]], collude: Sequence[Collection[str]], *, together: bool
+    new: Mapping[str, Collection[str]],
+    out: Sequence[tuple[str, Collection[str]]],
+    collude: Sequence[Collection[str]],
+    *,
+    together: bool,
 ) -> set[tuple[frozenset[str], frozenset[str]]]:
     """What adversaries who get something new have: what is out, and what they get."""
     clients = {client for to in (*new.values(), *(to for _, to in out)) for client in to}
@@ -52,26 +56,41 @@ def hands(
 
 
 def is_breached(
-    new: Mapping[str, Collection[str]], out: Sequence[tuple[str, Collection[str]]], collude: Sequence[Collection[str]],
-    learns_too_much: Callable[[frozenset[str], frozenset[str]], bool], *, together: bool = True,
-) -> bool:  # fmt: skip
+    new: Mapping[str, Collection[str]],
+    out: Sequence[tuple[str, Collection[str]]],
+    collude: Sequence[Collection[str]],
+    learns_too_much: Callable[[frozenset[str], frozenset[str]], bool],
+    *,
+    together: bool = True,
+) -> bool:
     """Is there an adversary who learns too much?
 
-    >>> is_breached({"n": ["a"]}, [("o", ["b"])], [], lambda has, gets: "o" in has), is_breached({"n": ["a"]}, [("o", [])], [], lambda has, gets: "o" in has)
+    >>> (
+    ...     is_breached({"n": ["a"]}, [("o", ["b"])], [], lambda has, gets: "o" in has),
+    ...     is_breached({"n": ["a"]}, [("o", [])], [], lambda has, gets: "o" in has),
+    ... )
     (False, True)
     """
-    return any(learns_too_much(has, gets) for has, gets in hands(new, out, collude, together=together))
+    return any(
+        learns_too_much(has, gets) for has, gets in hands(new, out, collude, together=together)
+    )
 
 
 def status(
-    new: Mapping[str, Collection[str]], out: Sequence[tuple[str, Collection[str]]], collude: Sequence[Collection[str]],
-    learns_too_much: Callable[[frozenset[str], frozenset[str]], bool], changed: Collection[str],
-) -> str:  # fmt: skip
+    new: Mapping[str, Collection[str]],
+    out: Sequence[tuple[str, Collection[str]]],
+    collude: Sequence[Collection[str]],
+    learns_too_much: Callable[[frozenset[str], frozenset[str]], bool],
+    changed: Collection[str],
+) -> str:
     """The verdict where the data have changed since, so that some of what is out had other answers.
 
     Who learns too much even without it breaches; who holds some of it is not known about, also where it is an old answer of what is new.
 
-    >>> [status({"n": []}, [("o", [])], [], lambda has, gets: bad, changed) for bad, changed in [(True, "o"), (False, "o"), (False, "x"), (False, "n")]]
+    >>> [
+    ...     status({"n": []}, [("o", [])], [], lambda has, gets: bad, changed)
+    ...     for bad, changed in [(True, "o"), (False, "o"), (False, "x"), (False, "n")]
+    ... ]
     ['breached', 'undecided', 'holds', 'holds']
     """
     found = set()

@@ -14,12 +14,16 @@ from oracles import microdata
 Row = Mapping[str, Any]
 Node = tuple[int, ...]
 Trees = Mapping[str, Mapping[Any, Sequence[str]]]  # column: value: labels of level 1, 2, ...
-Check = tuple[Any, ...]  # ("k", 3), ("distinct", 2), ("entropy", Fraction), ("recursive", c, l), ("alpha", a), ("near", t)
+Check = tuple[
+    Any, ...
+]  # ("k", 3), ("distinct", 2), ("entropy", Fraction), ("recursive", c, l), ("alpha", a), ("near", t)
 
 
 def nodes(trees: Trees, quasi: Sequence[str]) -> list[Node]:
     """All nodes of the lattice."""
-    return list(itertools.product(*(range(len(next(iter(trees[name].values()))) + 1) for name in quasi)))
+    return list(
+        itertools.product(*(range(len(next(iter(trees[name].values()))) + 1) for name in quasi))
+    )
 
 
 def shown(row: Row, trees: Trees, quasi: Sequence[str], node: Node) -> tuple[Any, ...]:
@@ -29,7 +33,9 @@ def shown(row: Row, trees: Trees, quasi: Sequence[str], node: Node) -> tuple[Any
         if level == 0:
             labels.append(row[name])
         elif row[name] is None:
-            labels.append("*" if all(steps[level - 1] == "*" for steps in trees[name].values()) else None)
+            labels.append(
+                "*" if all(steps[level - 1] == "*" for steps in trees[name].values()) else None
+            )
         else:
             labels.append(trees[name][row[name]][level - 1])
     return tuple(labels)
@@ -60,18 +66,29 @@ def fits(group: Sequence[Row], check: Check, table: Sequence[Row], sensitive: st
         known, all_known = sum(counts.values()), sum(whole.values())
         if not known:
             return False  # nothing known counts as the worst there is
-        return sum(abs(Fraction(counts[v], known) - Fraction(whole[v], all_known)) for v in whole) / 2 <= parameters[0]
+        return (
+            sum(abs(Fraction(counts[v], known) - Fraction(whole[v], all_known)) for v in whole) / 2
+            <= parameters[0]
+        )
     raise ValueError(kind)
 
 
 def passes(
-    rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, checks: Sequence[Check], sensitive: str, suppress: int = 0
+    rows: Sequence[Row],
+    trees: Trees,
+    quasi: Sequence[str],
+    node: Node,
+    checks: Sequence[Check],
+    sensitive: str,
+    suppress: int = 0,
 ) -> int | None:
     """How many rows go when groups that fail are dropped until none fails; None where that is too many, or all."""
     kept = list(rows)
     while True:
         parts = groups(kept, trees, quasi, node)
-        good = [part for part in parts if all(fits(part, check, kept, sensitive) for check in checks)]
+        good = [
+            part for part in parts if all(fits(part, check, kept, sensitive) for check in checks)
+        ]
         if len(good) == len(parts):
             break
         kept = [row for part in good for row in part]
@@ -80,17 +97,23 @@ def passes(
     return len(rows) - len(kept) if kept else None
 
 
-def loss(rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, dropped: Sequence[Row] = ()) -> float:
+def loss(
+    rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, dropped: Sequence[Row] = ()
+) -> float:
     """The geometric mean of 1 + share, less 1; share: the mean over rows of (leaves under the label - 1)/(leaves - 1)."""
     product = 1.0
     for name, level in zip(quasi, node, strict=True):
         leaves = len(trees[name])
         if leaves < 2:
             continue
-        under = Counter(steps[level - 1] if level else value for value, steps in trees[name].items())
+        under = Counter(
+            steps[level - 1] if level else value for value, steps in trees[name].items()
+        )
         gone = {id(row) for row in dropped}
         lost = sum(
-            leaves - 1 if id(row) in gone else under[trees[name][row[name]][level - 1] if level else row[name]] - 1
+            leaves - 1
+            if id(row) in gone
+            else under[trees[name][row[name]][level - 1] if level else row[name]] - 1
             for row in rows
         )
         product *= 1 + float(Fraction(lost, (leaves - 1) * len(rows)))
@@ -100,6 +123,10 @@ def loss(rows: Sequence[Row], trees: Trees, quasi: Sequence[str], node: Node, dr
 def minimal(found: Sequence[Node]) -> set[Node]:
     """Those with no other below."""
     return {
-        node for node in found
-        if not any(other != node and all(a <= b for a, b in zip(other, node, strict=True)) for other in found)
-    }  # fmt: skip
+        node
+        for node in found
+        if not any(
+            other != node and all(a <= b for a, b in zip(other, node, strict=True))
+            for other in found
+        )
+    }

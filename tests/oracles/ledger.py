@@ -20,7 +20,9 @@ from typing import Any
 
 
 def mac(secret: bytes, purpose: str, text: str) -> str:
-    return hmac.new(secret, purpose.encode() + b"\x00" + text.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
+    return hmac.new(
+        secret, purpose.encode() + b"\x00" + text.encode("utf-8", "surrogateescape"), hashlib.sha256
+    ).hexdigest()
 
 
 def chain(rows: Iterable[tuple[Any, ...]], head: tuple[Any, ...], own: str, secret: bytes) -> bool:
@@ -30,7 +32,12 @@ def chain(rows: Iterable[tuple[Any, ...]], head: tuple[Any, ...], own: str, secr
         if not isinstance(body, str) or mac(secret, "entry", body) != hashed:
             return False
         said = json.loads(body)
-        if (said["number"], said["before"], said["kind"], said["release"]) != (number, before, kind, release) or place != number:
+        if (said["number"], said["before"], said["kind"], said["release"]) != (
+            number,
+            before,
+            kind,
+            release,
+        ) or place != number:
             return False
         if json.dumps(said, sort_keys=True, separators=(",", ":")) != body:
             return False
@@ -42,32 +49,50 @@ def chain(rows: Iterable[tuple[Any, ...]], head: tuple[Any, ...], own: str, secr
 def concerns(rows: Iterable[tuple[Any, ...]]) -> Counter[tuple[str, int]]:
     """Which (table, entry) have to be listed."""
     said = [json.loads(row[3]) for row in rows]
-    return Counter((table, one["number"]) for one in said if one["kind"] == "release" for table in one["tables"] or [""])
+    return Counter(
+        (table, one["number"])
+        for one in said
+        if one["kind"] == "release"
+        for table in one["tables"] or [""]
+    )
 
 
 def gives(one: dict[str, Any]) -> tuple[Any, ...]:
     """What an entry gives to whom; an answer that nobody knows is like no other."""
     known = one["answer"] is not None or one["shape"] == "constraint"
     return (
-        one["release"], one["shape"], frozenset(one["tables"]), frozenset(one["to"]), one["definition"], one["answer"],
-        tuple(sorted(one["spent"].items())), one.get("people"), None if known else one["number"],
-    )  # fmt: skip
+        one["release"],
+        one["shape"],
+        frozenset(one["tables"]),
+        frozenset(one["to"]),
+        one["definition"],
+        one["answer"],
+        tuple(sorted(one["spent"].items())),
+        one.get("people"),
+        None if known else one["number"],
+    )
 
 
-def held(said: Sequence[dict[str, Any]], tables: Collection[str] | None) -> list[tuple[int, str | None]]:
+def held(
+    said: Sequence[dict[str, Any]], tables: Collection[str] | None
+) -> list[tuple[int, str | None]]:
     """(entry, when it was withdrawn) of everything that is out about the tables, by looking at all pairs of entries."""
     found = []
     for one in said:
-        if one["kind"] != "release" or not (tables is None or not one["tables"] or set(tables) & set(one["tables"])):
+        if one["kind"] != "release" or not (
+            tables is None or not one["tables"] or set(tables) & set(one["tables"])
+        ):
             continue
         later = [other for other in said if other["number"] > one["number"]]
         if any(other["kind"] == "release" and gives(other) == gives(one) for other in later):
             continue
         ended = [
-            other["at"] for other in later
-            if other["kind"] == "withdrawal" and other["release"] == one["release"]
+            other["at"]
+            for other in later
+            if other["kind"] == "withdrawal"
+            and other["release"] == one["release"]
             and (not other["to"] or (one["to"] and all(name in other["to"] for name in one["to"])))
-        ]  # fmt: skip
+        ]
         found.append((one["number"], ended[0] if ended else None))
     return found
 
@@ -87,4 +112,6 @@ def meaning(value: Any) -> Any:
 
 def same_answer(one: Iterable[Sequence[Any]], two: Iterable[Sequence[Any]]) -> bool:
     """Are two answers the same rows, as often, in any order?"""
-    return Counter(tuple(map(meaning, row)) for row in one) == Counter(tuple(map(meaning, row)) for row in two)
+    return Counter(tuple(map(meaning, row)) for row in one) == Counter(
+        tuple(map(meaning, row)) for row in two
+    )

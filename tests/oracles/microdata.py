@@ -187,7 +187,9 @@ def picks(members: Sequence[Row], column: str, person: Sequence[str]) -> Iterato
 
     The definitions presume one value per person. Someone without a known value is in no count.
     """
-    choices = [sorted(values, key=repr) for values in known_values(members, column, person).values()]
+    choices = [
+        sorted(values, key=repr) for values in known_values(members, column, person).values()
+    ]
     for chosen in itertools.product(*(values for values in choices if values)):
         counts: dict[Any, int] = {}
         for value in chosen:
@@ -291,13 +293,17 @@ def pd_recursive_holds(
     return r[y] < c * sum(r[l - 1 : y]) + c * sum(r[y + 1 :])
 
 
-def pd_recursive_value(counts: Mapping[Any, int], c: Fraction, dont_care: Iterable[Any]) -> int | None:
+def pd_recursive_value(
+    counts: Mapping[Any, int], c: Fraction, dont_care: Iterable[Any]
+) -> int | None:
     """The largest l that holds, at least 1; None where there is nothing to protect, so that every l holds."""
     skip = set(dont_care)
     known = [value for value, n in counts.items() if n > 0]
     if known and all(value in skip for value in known):
         return None
-    return max([1, *(n for n in range(2, len(known) + 2) if pd_recursive_holds(counts, c, n, skip))])
+    return max(
+        [1, *(n for n in range(2, len(known) + 2) if pd_recursive_holds(counts, c, n, skip))]
+    )
 
 
 def least_percent(counts: Mapping[Any, int], size: int, negative: Iterable[Any]) -> Fraction | None:

@@ -41,7 +41,9 @@ class Formula:
         if len(reached) > many:
             self.clauses.append([-reached[many]])
 
-    def is_or_and(self, more: int, before: int | None, literal: int, one_less: int | None, *, is_first: bool) -> None:
+    def is_or_and(
+        self, more: int, before: int | None, literal: int, one_less: int | None, *, is_first: bool
+    ) -> None:
         """more <-> before or (literal and one_less), where a missing `before` is false, and the first needs no `one_less`."""
         both = [literal] if is_first else [literal, one_less]  # type: ignore[list-item]
         if before is not None:
@@ -61,7 +63,11 @@ class Formula:
         return int(counter.count())
 
 
-def tables(people: Sequence[Hashable], values: Sequence[Any], views: Sequence[tuple[Sequence[Hashable], Mapping[Any, int]]]) -> int:
+def tables(
+    people: Sequence[Hashable],
+    values: Sequence[Any],
+    views: Sequence[tuple[Sequence[Hashable], Mapping[Any, int]]],
+) -> int:
     """How many tables fit views, each with its members and how often it shows each value.
 
     >>> tables("ab", "xy", [("ab", {"x": 1, "y": 1})])
@@ -71,7 +77,9 @@ def tables(people: Sequence[Hashable], values: Sequence[Any], views: Sequence[tu
     has = {(person, value): formula.new() for person in people for value in values}
     for person in people:
         formula.clauses.append([has[person, value] for value in values])
-        formula.clauses += [[-has[person, one], -has[person, two]] for one, two in itertools.combinations(values, 2)]
+        formula.clauses += [
+            [-has[person, one], -has[person, two]] for one, two in itertools.combinations(values, 2)
+        ]
     for members, shown in views:
         for value in values:
             formula.exactly([has[person, value] for person in members], shown.get(value, 0))

@@ -30,7 +30,9 @@ People = Mapping[Key, Public]
 Table = dict[Key, Value]
 Shown = tuple[Any, ...]  # a row of a view
 Answer = Counter[Shown]
-Outputs = Sequence[Sequence[Sequence[Shown | None]]]  # by person, value and view; None: not selected
+Outputs = Sequence[
+    Sequence[Sequence[Shown | None]]
+]  # by person, value and view; None: not selected
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class View:
     def puts(self, row: Public, value: Value) -> Shown | None:
         """What a person puts into the view with this value; None where it does not select them.
 
-        >>> View("v", lambda row, value: row["age"] > 30, ("zip",)).puts({"age": 31, "zip": "94305"}, "flu")
+        >>> View("v", lambda row, value: row["age"] > 30, ("zip",)).puts(
+        ...     {"age": 31, "zip": "94305"}, "flu"
+        ... )
         ('94305', 'flu')
         """
         if not self.selects(row, value):
@@ -78,21 +82,33 @@ def answers(people: People, table: Mapping[Key, Value], views: Sequence[View]) -
 
 
 def instances(
-    people: People, domain: Sequence[Value], views: Sequence[View], given: Sequence[Mapping[Shown, int]]
+    people: People,
+    domain: Sequence[Value],
+    views: Sequence[View],
+    given: Sequence[Mapping[Shown, int]],
 ) -> list[Table]:
     """Definition 1 of gamma-privacy (PIS), and the set I^v of SIND: all tables that give every view its answer."""
     keys = list(people)
-    outputs = [[[view.puts(people[key], value) for view in views] for value in domain] for key in keys]
+    outputs = [
+        [[view.puts(people[key], value) for view in views] for value in domain] for key in keys
+    ]
     return [
-        {key: domain[place] for key, place in zip(keys, places, strict=True)} for places in fitting(outputs, given)
+        {key: domain[place] for key, place in zip(keys, places, strict=True)}
+        for places in fitting(outputs, given)
     ]
 
 
 def instances_slowly(
-    people: People, domain: Sequence[Value], views: Sequence[View], given: Sequence[Mapping[Shown, int]]
+    people: People,
+    domain: Sequence[Value],
+    views: Sequence[View],
+    given: Sequence[Mapping[Shown, int]],
 ) -> list[Table]:
     """The same to the letter: every assignment is tried."""
-    tables = (dict(zip(people, values, strict=True)) for values in itertools.product(domain, repeat=len(people)))
+    tables = (
+        dict(zip(people, values, strict=True))
+        for values in itertools.product(domain, repeat=len(people))
+    )
     wanted = [+Counter(one) for one in given]
     return [table for table in tables if answers(people, table, views) == wanted]
 
@@ -139,7 +155,10 @@ class Beliefs:
     @property
     def largest(self) -> Fraction | None:
         """The least gamma under which it is gamma-private; None where no table fits or nobody is in a view."""
-        return max((share for shares in self.posteriors.values() for share in shares.values()), default=None)
+        return max(
+            (share for shares in self.posteriors.values() for share in shares.values()),
+            default=None,
+        )
 
     def above(self, gamma: Fraction) -> dict[Key, dict[Value, Fraction]]:
         """The beliefs that are too strong."""
@@ -158,7 +177,12 @@ class Beliefs:
 
 def published(views: Sequence[View], given: Sequence[Mapping[Shown, int]]) -> tuple[Value, ...]:
     """The values that stand in the private column of an answer."""
-    values = {row[-1] for view, rows in zip(views, given, strict=True) if view.shows_private for row in +Counter(rows)}
+    values = {
+        row[-1]
+        for view, rows in zip(views, given, strict=True)
+        if view.shows_private
+        for row in +Counter(rows)
+    }
     return tuple(sorted(values, key=lambda value: (type(value).__name__, value)))
 
 
@@ -223,7 +247,9 @@ def from_members(
     members = [list(keys) for keys, _ in listed]
     people = only_keys(dict.fromkeys(key for keys in members for key in keys))
     views = [by_members(f"v{number}", keys) for number, keys in enumerate(members)]
-    return gamma(people, views, [Counter((value,) for value in values) for _, values in listed], domain)
+    return gamma(
+        people, views, [Counter((value,) for value in values) for _, values in listed], domain
+    )
 
 
 # -- symmetric indistinguishability ---------------------------------------------------------------
@@ -260,7 +286,9 @@ class Instances:
     def rsind(self, one: Key, other: Key, values: Iterable[Value]) -> bool:
         """Definition 3 with both sets of values these: they can swap them, in every table where they have them."""
         chosen = set(values)
-        return not any(first in chosen and second in chosen for first, second in self.unswappable(one, other))
+        return not any(
+            first in chosen and second in chosen for first, second in self.unswappable(one, other)
+        )
 
     def partition(self) -> list[list[Key]]:
         """The SIND sets (the relation is an equivalence: proved in section 2.2, and looked at here)."""
@@ -279,7 +307,10 @@ def in_data(table: Mapping[Key, Value]) -> tuple[Value, ...]:
 
 
 def fitting_the_truth(
-    people: People, truth: Mapping[Key, Value], views: Sequence[View], domain: Sequence[Value] | None = None
+    people: People,
+    truth: Mapping[Key, Value],
+    views: Sequence[View],
+    domain: Sequence[Value] | None = None,
 ) -> Instances:
     """All tables that give every view the answer that it has on the true table."""
     values = in_data(truth) if domain is None else domain
@@ -292,13 +323,18 @@ def level(sets: Sequence[Sequence[Key]]) -> int:
 
 
 def sind_partition(
-    people: People, truth: Mapping[Key, Value], views: Sequence[View], domain: Sequence[Value] | None = None
+    people: People,
+    truth: Mapping[Key, Value],
+    views: Sequence[View],
+    domain: Sequence[Value] | None = None,
 ) -> list[list[Key]]:
     """The crowds: people in no view are in one too."""
     return fitting_the_truth(people, truth, views, domain).partition()
 
 
-def conservative_partition(people: People, views: Sequence[View], domain: Sequence[Value]) -> list[list[Key]]:
+def conservative_partition(
+    people: People, views: Sequence[View], domain: Sequence[Value]
+) -> list[list[Key]]:
     """People with equal output maps: what each value of the domain would put into each view."""
     crowds: dict[Any, list[Key]] = {}
     for key, row in people.items():
@@ -318,7 +354,9 @@ def set_partitions(items: Sequence[Any]) -> Iterator[list[list[Any]]]:
         yield [[items[0]], *smaller]
 
 
-def rsind_set(found: Instances, truth: Mapping[Key, Value], keys: Sequence[Key], diverse: bool) -> bool:
+def rsind_set(
+    found: Instances, truth: Mapping[Key, Value], keys: Sequence[Key], diverse: bool
+) -> bool:
     """May these people be one set: each two are RSIND with respect to the current values of the set (Proposition 3),
     and in the diverse variant there are two of these at least."""
     values = {truth[key] for key in keys}
@@ -354,7 +392,9 @@ def rsind(
     return best
 
 
-def printed_csind(people: People, truth: Mapping[Key, Value], views: Sequence[View], one: Key, other: Key) -> bool:
+def printed_csind(
+    people: People, truth: Mapping[Key, Value], views: Sequence[View], one: Key, other: Key
+) -> bool:
     """CSIND as section 3.2 prints it, which is not the same as RSIND (errata 21)."""
     (b1, p1), (b2, p2) = (people[one], truth[one]), (people[other], truth[other])
     return all(
@@ -412,9 +452,15 @@ class Judge:
         """The tables of the disclosed views that fit the view too; None where it speaks of more people or values."""
         shown = answer(self.people, self.truth, view)
         more = set(published([view], [shown])) - self.values
-        if (self.domain is None and more) or not set(covered(self.people, [view], list(self.values))) <= self.known:
+        if (self.domain is None and more) or not set(
+            covered(self.people, [view], list(self.values))
+        ) <= self.known:
             return None
-        puts = {(key, value): view.puts(self.people[key], value) for key in self.known for value in self.values}
+        puts = {
+            (key, value): view.puts(self.people[key], value)
+            for key in self.known
+            for value in self.values
+        }
         kept = set()
         for number, table in enumerate(self.tables):
             rows = [puts[cell] for cell in table.items()]
@@ -426,7 +472,9 @@ class Judge:
         kept = [self.kept[place] for place in chosen]
         if any(one is None for one in kept):
             return self.slowly(chosen)
-        numbers = frozenset(range(len(self.tables))).intersection(*(one for one in kept if one is not None))
+        numbers = frozenset(range(len(self.tables))).intersection(
+            *(one for one in kept if one is not None)
+        )
         return beliefs_of([self.tables[number] for number in sorted(numbers)])
 
     def slowly(self, chosen: Sequence[int]) -> Beliefs:
@@ -455,7 +503,9 @@ def aware(
     given = answers(people, truth, views)
     values = published(views, given) if domain is None else domain
     tables = [
-        table for table in instances(people, values, views, given) if tuple(procedure(dict(table))) == further
+        table
+        for table in instances(people, values, views, given)
+        if tuple(procedure(dict(table))) == further
     ]
     return beliefs_of(tables, covered(people, views, values))
 
@@ -499,10 +549,19 @@ class Classes:
 
 def of_classes(classes: Classes) -> tuple[int, list[list[int]]]:
     """The number of tables that fit, and for each class and value: in how many of them its first person has it."""
-    outputs = [values for size, values in zip(classes.sizes, classes.outputs, strict=True) for _ in range(size)]
+    outputs = [
+        values
+        for size, values in zip(classes.sizes, classes.outputs, strict=True)
+        for _ in range(size)
+    ]
     tables = fitting(outputs, classes.given)
     numbers, start = [], 0
     for size, values in zip(classes.sizes, classes.outputs, strict=True):
-        numbers.append([sum(table[start] == place for table in tables) if size else 0 for place, _ in enumerate(values)])
+        numbers.append(
+            [
+                sum(table[start] == place for table in tables) if size else 0
+                for place, _ in enumerate(values)
+            ]
+        )
         start += size
     return len(tables), numbers

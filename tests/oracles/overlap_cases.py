@@ -46,9 +46,14 @@ class Condition:
 
 
 SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq, "<>": operator.ne, "!=": operator.ne,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+    "=": operator.eq,
+    "<>": operator.ne,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,9 @@ class Case:
     domain: tuple[Any, ...] | None = None  # declared
     candidates: tuple[Query, ...] = ()  # further views, for restoration
     gamma_wanted: Fraction = Fraction(1, 2)
-    told: tuple[tuple[tuple[Any, ...], ...], ...] | None = None  # answers from elsewhere, as rows of the queries
+    told: tuple[tuple[tuple[Any, ...], ...], ...] | None = (
+        None  # answers from elsewhere, as rows of the queries
+    )
 
     @cached_property
     def people(self) -> dict[Key, dict[str, Any]]:
@@ -205,7 +212,8 @@ class Case:
         if self.told is None:
             return overlap.answers(self.people, self.truth, self.views)
         return [
-            Counter(in_order(query, row) for row in rows) for query, rows in zip(self.queries, self.told, strict=True)
+            Counter(in_order(query, row) for row in rows)
+            for query, rows in zip(self.queries, self.told, strict=True)
         ]
 
     # the truth, by brute force
@@ -234,13 +242,21 @@ class Case:
         return overlap.conservative_partition(self.people, self.views, self.sind_domain())
 
     def rsind(self, diverse: bool = True) -> tuple[int, list[list[Key]] | None]:
-        return overlap.rsind(self.people, self.truth, self.views, self.domain, diverse, self._instances)
+        return overlap.rsind(
+            self.people, self.truth, self.views, self.domain, diverse, self._instances
+        )
 
     def restorations(self, most: int = 2) -> list[tuple[int, ...]]:
         """The smallest sets of candidates, by their places, that bring the wanted gamma back."""
         if most not in self._restored:
             self._restored[most] = overlap.restorations(
-                self.people, self.truth, self.views, self.candidate_views, self.gamma_wanted, most, self.domain
+                self.people,
+                self.truth,
+                self.views,
+                self.candidate_views,
+                self.gamma_wanted,
+                most,
+                self.domain,
             )
         return self._restored[most]
 
@@ -298,11 +314,16 @@ class Case:
             "k-sind": {"k": k},
             "k-rsind": {"k": k, **({"variant": variant} if variant else {})},
         }
-        asked = [{check: {"releases": list(releases), **limits[check]}} for check in checks or limits]
+        asked = [
+            {check: {"releases": list(releases), **limits[check]}} for check in checks or limits
+        ]
         return {"version": 1, "tables": {"people": table}, "releases": releases, "checks": asked}
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {', '.join(self.columns)}, {PRIVATE}" + (f" of {self.domain}" if self.domain else "")]
+        lines = [
+            f"{self.name}: {', '.join(self.columns)}, {PRIVATE}"
+            + (f" of {self.domain}" if self.domain else "")
+        ]
         lines += [f"  {row}" for row in self.rows]
         for number, query in enumerate(self.queries):
             told = "" if self.told is None else f" -- told {list(self.told[number])}"
@@ -350,7 +371,13 @@ KINDS: dict[str, Kind] = {
     "told": Kind(told=True),
     "restore": Kind(restore=True, declared=0.1, people=(5, 8)),
 }
-GAMMA = ("gamma", "gamma-domain", "numbers", "missing", "two-keys")  # conditions on public columns, true answers
+GAMMA = (
+    "gamma",
+    "gamma-domain",
+    "numbers",
+    "missing",
+    "two-keys",
+)  # conditions on public columns, true answers
 SIND = ("sind", "sind-numbers", "sind-public", "sind-missing")
 
 NAMES = ("ann", "bob", "cid", "dan", "eve", "fen", "gus", "hal")
@@ -413,7 +440,9 @@ class Draw:
         """What the case should be like: that all outcomes occur often."""
         rng, kind = self.rng, self.kind
         if kind.private:
-            wanted = rng.choice([1, 2, 2, 3, 0])  # the level of SIND; 0: people are alike with different outputs
+            wanted = rng.choice(
+                [1, 2, 2, 3, 0]
+            )  # the level of SIND; 0: people are alike with different outputs
             return lambda case: (
                 overlap.level(case.sind()) == wanted
                 if wanted
@@ -425,7 +454,9 @@ class Draw:
         if kind.restore:
             self.few = rng.choice([0, 1, 1, 2])
             wanted_sizes = {self.few} if self.few else set()
-            return lambda case: breached(case) and {len(one) for one in case.restorations(2)} == wanted_sizes
+            return lambda case: (
+                breached(case) and {len(one) for one in case.restorations(2)} == wanted_sizes
+            )
         low, high = rng.choice(list(AIMS.values()))
         return lambda case: low < (case.beliefs().largest or 0) <= high
 
@@ -433,7 +464,11 @@ class Draw:
 
     def case(self, name: str) -> Case:
         rng, kind = self.rng, self.kind
-        columns = ("name", "sex", "zip", "age") if kind.keys == 1 else ("name", "family", "sex", "zip", "age")
+        columns = (
+            ("name", "sex", "zip", "age")
+            if kind.keys == 1
+            else ("name", "family", "sex", "zip", "age")
+        )
         domain = self.table()
         queries = self.queries()
         rows = tuple(tuple(row[column] for column in (*columns, PRIVATE)) for row in self.rows)
@@ -460,15 +495,31 @@ class Draw:
         used = sorted(rng.sample(self.values, few))
         names = rng.sample(NAMES, number) if kind.keys == 1 else []
         pairs = rng.sample(list(itertools.product(NAMES[:3], FAMILIES[:3])), number)
-        first, step = rng.choice([20, 23, 40, 0] if kind.numbers else [20, 23, 40]), rng.choice([1, 1, 2])
-        ages = [first + step * (place if rng.random() < 0.8 else rng.randrange(number)) for place in range(number)]
+        first, step = (
+            rng.choice([20, 23, 40, 0] if kind.numbers else [20, 23, 40]),
+            rng.choice([1, 1, 2]),
+        )
+        ages = [
+            first + step * (place if rng.random() < 0.8 else rng.randrange(number))
+            for place in range(number)
+        ]
         zips = ZIPS[: rng.choice([1, 2, 2, 3])]
         skewed = rng.random() < 0.3
         self.rows = []
         for place in range(number):
-            row: dict[str, Any] = {"name": names[place]} if names else dict(zip(("name", "family"), pairs[place], strict=True))
-            row |= {"sex": "M" if place < number // 2 or rng.random() < 0.2 else "F", "zip": rng.choice(zips), "age": ages[place]}
-            row[PRIVATE] = used[place % few] if not skewed else rng.choice(used[: rng.choice([1, few])])
+            row: dict[str, Any] = (
+                {"name": names[place]}
+                if names
+                else dict(zip(("name", "family"), pairs[place], strict=True))
+            )
+            row |= {
+                "sex": "M" if place < number // 2 or rng.random() < 0.2 else "F",
+                "zip": rng.choice(zips),
+                "age": ages[place],
+            }
+            row[PRIVATE] = (
+                used[place % few] if not skewed else rng.choice(used[: rng.choice([1, few])])
+            )
             if kind.missing:
                 row |= {column: None for column in ("sex", "zip", "age") if rng.random() < 0.15}
             self.rows.append(row)
@@ -493,11 +544,17 @@ class Draw:
             chance = rng.random()
             if chance < 0.08:  # the same view again, or its condition written in another way
                 again = rng.choice(found)
-                found.append(again if rng.random() < 0.5 or again.where is None else replace(again, where=Not(Not(again.where))))
+                found.append(
+                    again
+                    if rng.random() < 0.5 or again.where is None
+                    else replace(again, where=Not(Not(again.where)))
+                )
             elif chance < 0.2:  # a part of another view
                 outer = rng.choice(found)
                 inner = self.condition()
-                found.append(replace(outer, where=Join("AND", outer.where, inner) if outer.where else inner))
+                found.append(
+                    replace(outer, where=Join("AND", outer.where, inner) if outer.where else inner)
+                )
             else:
                 found.append(self.query())
         return tuple(found)
@@ -523,7 +580,9 @@ class Draw:
             for place in range(start, end):
                 self.rows[place][PRIVATE] = few[(place - start) % len(few)]
         self.hints = [self.range(start, end - 1) for start, end in parts]
-        return tuple(self.range(start, end - 1) for (start, _), (_, end) in itertools.pairwise(parts))
+        return tuple(
+            self.range(start, end - 1) for (start, _), (_, end) in itertools.pairwise(parts)
+        )
 
     def around_one(self, last: int) -> tuple[Query, ...]:
         """As in the paper: one person is in two views, and pairs with their neighbours help."""
@@ -539,7 +598,10 @@ class Draw:
 
     def range(self, start: int, end: int) -> Query:
         """The private values of a range of ages."""
-        return Query((PRIVATE,), Within("age", (self.rows[start]["age"], self.rows[end]["age"]), between=True))
+        return Query(
+            (PRIVATE,),
+            Within("age", (self.rows[start]["age"], self.rows[end]["age"]), between=True),
+        )
 
     def query(self, *columns: str) -> Query:
         rng = self.rng
@@ -548,7 +610,9 @@ class Draw:
         if chance < 0.06:
             return Query(chosen)
         if chance < 0.1:
-            return Query(chosen, rng.choice([Compare("age", ">", 200), Compare("zip", "=", "00000")]))
+            return Query(
+                chosen, rng.choice([Compare("age", ">", 200), Compare("zip", "=", "00000")])
+            )
         if self.kind.private and rng.random() < 0.5:
             return Query(chosen, self.on_private())
         return Query(chosen, self.condition())
@@ -560,7 +624,9 @@ class Draw:
         if chance < hidden:
             return rng.choice([(), (), ("zip",), ("sex", "zip")])
         if chance < hidden + 0.25:
-            return rng.choice([("zip", PRIVATE), (PRIVATE, "sex"), ("sex", PRIVATE, "zip"), (PRIVATE, "age")])
+            return rng.choice(
+                [("zip", PRIVATE), (PRIVATE, "sex"), ("sex", PRIVATE, "zip"), (PRIVATE, "age")]
+            )
         if chance < hidden + 0.27:
             return ("name", PRIVATE)
         return (PRIVATE,)
@@ -578,13 +644,17 @@ class Draw:
         if self.kind.missing and chance < 0.36:
             return Missing(rng.choice(["sex", "zip", "age"]), rng.random() < 0.5)
         column = rng.choices(["age", "name", "sex", "zip"], [6, 4, 2, 2])[0]
-        return self.compared(column, sorted({row[column] for row in self.rows if row[column] is not None}))
+        return self.compared(
+            column, sorted({row[column] for row in self.rows if row[column] is not None})
+        )
 
     def compared(self, column: str, values: Sequence[Any]) -> Condition:
         """A column against some of these values."""
         rng = self.rng
         if not values:
-            return Compare(column, "=", "M" if column == "sex" else 30 if column == "age" else "94305")
+            return Compare(
+                column, "=", "M" if column == "sex" else 30 if column == "age" else "94305"
+            )
         if isinstance(values[0], int) and rng.random() < 0.9:
             if rng.random() < 0.65:  # a wide range, so that ranges overlap
                 low, high = sorted(rng.choices(values, k=2))
@@ -608,7 +678,9 @@ class Draw:
         else:
             found = self.compared(PRIVATE, values)
         if rng.random() < 0.6:
-            found = Join(rng.choice(["AND", "AND", "OR"]), *rng.sample([found, self.condition(1)], 2))
+            found = Join(
+                rng.choice(["AND", "AND", "OR"]), *rng.sample([found, self.condition(1)], 2)
+            )
         return Not(found) if rng.random() < 0.1 else found
 
     # -- answers from elsewhere
@@ -648,7 +720,9 @@ class Draw:
 # -- restoration -----------------------------------------------------------------------------------
 
 
-def all_ranges(case: Case, numeric: Sequence[str] = ("age",), text: Sequence[str] = ("sex", "zip")) -> list[Query]:
+def all_ranges(
+    case: Case, numeric: Sequence[str] = ("age",), text: Sequence[str] = ("sex", "zip")
+) -> list[Query]:
     """One query for each set of people that a conjunction of ranges and equalities selects, fewest columns first."""
     rows = list(case.people.values())
     parts: list[list[Condition | None]] = []
@@ -660,12 +734,16 @@ def all_ranges(case: Case, numeric: Sequence[str] = ("age",), text: Sequence[str
         values = sorted({row[column] for row in rows if row[column] is not None})
         parts.append([None, *(Compare(column, "=", value) for value in values)])
     found: dict[frozenset[Any], Query] = {}
-    for chosen in sorted(itertools.product(*parts), key=lambda chosen: len(chosen) - chosen.count(None)):
+    for chosen in sorted(
+        itertools.product(*parts), key=lambda chosen: len(chosen) - chosen.count(None)
+    ):
         where: Condition | None = None
         for one in chosen:
             where = one if where is None else where if one is None else Join("AND", where, one)
         members = frozenset(
-            key for key, row in case.people.items() if where is None or where.truth({**row, PRIVATE: None}) is True
+            key
+            for key, row in case.people.items()
+            if where is None or where.truth({**row, PRIVATE: None}) is True
         )
         if members:
             found.setdefault(members, Query((PRIVATE,), where))
@@ -698,7 +776,11 @@ def classes(number: int, consistent: bool | None = None) -> Classes:
     weights = [rng.choice([1, 1, 3]) for _ in range(values)]
     table = rng.choices(range(values), weights, k=len(people))
     given: list[Counter[Any]] = [
-        Counter(rows[value][view] for rows, value in zip(people, table, strict=True) if rows[value][view] is not None)
+        Counter(
+            rows[value][view]
+            for rows, value in zip(people, table, strict=True)
+            if rows[value][view] is not None
+        )
         for view in range(views)
     ]
     if consistent is False or (consistent is None and rng.random() < 0.25):
@@ -720,7 +802,8 @@ def random_outputs(rng: random.Random, many: int, values: int, views: int) -> tu
         return {"value": value, "shown": (one % 2, value), "count": "row"}[ways[view]]
 
     return tuple(
-        tuple(tuple(put(one, value, view) for view in range(views)) for value in range(values)) for one in range(many)
+        tuple(tuple(put(one, value, view) for view in range(views)) for value in range(values))
+        for one in range(many)
     )
 
 

@@ -42,7 +42,9 @@ def holds(
     if check == "k-anonymity":
         return microdata.holds(microdata.k_anonymity(rows, quasi, parameters["k"], person, missing))
     if check == "l-diversity":
-        return microdata.holds(microdata.l_diversity(rows, quasi, ["s"], person, missing, **parameters))
+        return microdata.holds(
+            microdata.l_diversity(rows, quasi, ["s"], person, missing, **parameters)
+        )
     table = Counter(row["s"] for row in rows if row["s"] is not None)
     measure = closeness.measure_of(check, parameters, table, distance)
     return all(
@@ -68,7 +70,9 @@ def some_partition_passes(
                 if any(len({row[name] for row in group}) > 1 for group in groups for name in apart):
                     continue
                 shown = [{**row, "group": i} for i, group in enumerate(groups) for row in group]
-                if all(holds(check, more, shown, ["group"], (), distance) for check, more in checks):
+                if all(
+                    holds(check, more, shown, ["group"], (), distance) for check, more in checks
+                ):
                     return True
     return False
 

@@ -60,9 +60,7 @@ class Rule:
     @property
     def variables(self) -> tuple[Var, ...]:
         return tuple(
-            dict.fromkeys(
-                term for _, terms in self.body for term in terms if isinstance(term, Var)
-            )
+            dict.fromkeys(term for _, terms in self.body for term in terms if isinstance(term, Var))
         )
 
     def __repr__(self) -> str:
@@ -181,7 +179,9 @@ def answers_with(query: Asked, row: tuple[Any, ...], instance: Iterable[Fact]) -
 
 def values_of(table: Table, column: int) -> tuple[Any, ...]:
     listed = table.columns[column]
-    assert listed is not None, "only a schema whose columns all have a domain has a list of possible tuples"
+    assert listed is not None, (
+        "only a schema whose columns all have a domain has a list of possible tuples"
+    )
     return (*listed, None) if column in table.nullable else tuple(listed)
 
 
@@ -375,7 +375,9 @@ def is_valuation(rule: Rule, values: Mapping[Var, Any], schema: Schema) -> bool:
     )
 
 
-def changed_by(query: Asked, rule: Rule, values: Mapping[Var, Any], schema: Schema) -> Iterator[Fact]:
+def changed_by(
+    query: Asked, rule: Rule, values: Mapping[Var, Any], schema: Schema
+) -> Iterator[Fact]:
     """The critical tuples that one valuation shows, on the instance of the facts that it needs.
 
     Only such instances matter. Queries here are monotone: more facts, no fewer rows (and no row less
@@ -420,7 +422,9 @@ def named_values(schema: Schema, queries: Iterable[Asked]) -> list[Any]:
         for rule in query.rules:
             terms = [term for _, terms in rule.body for term in terms]
             terms += [*rule.head, *(term for a, _, b in rule.where for term in (a, b))]
-            found |= dict.fromkeys(one for one in terms if not isinstance(one, Var) and one is not None)
+            found |= dict.fromkeys(
+                one for one in terms if not isinstance(one, Var) and one is not None
+            )
     for table in schema.values():
         for listed in table.columns:
             found |= dict.fromkeys(listed or ())
@@ -428,7 +432,9 @@ def named_values(schema: Schema, queries: Iterable[Asked]) -> list[Any]:
 
 
 def uses_order(queries: Iterable[Asked]) -> bool:
-    return any(sign != "!=" for query in queries for rule in query.rules for _, sign, _ in rule.where)
+    return any(
+        sign != "!=" for query in queries for rule in query.rules for _, sign, _ in rule.where
+    )
 
 
 def closed(schema: Schema, queries: Sequence[Asked], fresh: int | None = None) -> dict[str, Table]:
@@ -485,7 +491,9 @@ def patterns(
         lists = [table.columns[column] for table, column in places[number]]
         found = [] if variables[number] in rule.known else [None]
         if any(listed is not None for listed in lists):
-            found += [one for one in named if all(listed is None or one in listed for listed in lists)]
+            found += [
+                one for one in named if all(listed is None or one in listed for listed in lists)
+            ]
         else:
             others = [one for one in dict.fromkeys(taken) if one is not None and one not in named]
             found += [*named, *others]

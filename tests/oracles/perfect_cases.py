@@ -46,7 +46,11 @@ class Kind:
     @property
     def name(self) -> str:
         signs = "order" if "<" in self.signs else "unequal" if self.signs else "plain"
-        more = [f"{self.tuples} tuples"] * (self.tuples != 10) + ["pointed"] * self.pointed + ["binary"] * self.binary
+        more = (
+            [f"{self.tuples} tuples"] * (self.tuples != 10)
+            + ["pointed"] * self.pointed
+            + ["binary"] * self.binary
+        )
         more += ["chains"] * self.chains
         return "-".join([self.domains, f"{self.keys} keys", signs, *["nulls"] * self.nulls, *more])
 
@@ -92,7 +96,9 @@ WIDE = tuple(replace(kind, tuples=64) for kind in KINDS if kind.domains == "fini
 POINTED = tuple(replace(kind, tuples=27, pointed=True) for kind in KINDS if kind.keys < 2)
 CHAINS = tuple(replace(kind, chains=True) for kind in KINDS if "<" in kind.signs)
 BINARY = tuple(
-    Kind("finite", keys, signs, tuples=32, binary=True) for keys in (0, 1, 2) for signs in ((), SIGNS, ORDER)
+    Kind("finite", keys, signs, tuples=32, binary=True)
+    for keys in (0, 1, 2)
+    for signs in ((), SIGNS, ORDER)
 )
 
 
@@ -110,7 +116,13 @@ def case(kind: Kind, number: int) -> Case:
     queries = [random_query(rng, kind, schema, constants) for _ in range(2 + (rng.random() < 0.2))]
     if kind.binary:
         queries = [
-            Asked((random_rule(rng, kind, schema, constants, atoms=rng.randint(2, 4), alike=0.7, some=0.4),))
+            Asked(
+                (
+                    random_rule(
+                        rng, kind, schema, constants, atoms=rng.randint(2, 4), alike=0.7, some=0.4
+                    ),
+                )
+            )
             for _ in range(2)
         ]
     elif kind.pointed or rng.random() < 0.5:
@@ -120,7 +132,13 @@ def case(kind: Kind, number: int) -> Case:
 
 def pointed(rng: random.Random, kind: Kind, schema: Schema, constants: list[Any]) -> list[Asked]:
     """A secret with redundant subgoals and a view of few tuples: where containment decides."""
-    secret = Asked((random_rule(rng, kind, schema, constants, atoms=3 + kind.pointed, alike=0.8, headless=0.7),))
+    secret = Asked(
+        (
+            random_rule(
+                rng, kind, schema, constants, atoms=3 + kind.pointed, alike=0.8, headless=0.7
+            ),
+        )
+    )
     view = random_rule(rng, kind, schema, constants, atoms=1, some=0.8, headless=0.7)
     return [secret, Asked((view,))][:: rng.choice([1, 1, -1])]
 
@@ -160,7 +178,9 @@ def random_schema(rng: random.Random, kind: Kind, alphabet: tuple[Any, ...]) -> 
     return schema
 
 
-def random_column(rng: random.Random, kind: Kind, alphabet: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def random_column(
+    rng: random.Random, kind: Kind, alphabet: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
     if kind.domains == "large" or (kind.domains == "mixed" and rng.random() < 0.5):
         return None
     return alphabet[: rng.choice([1, 2, 2, 2, 3, 3, 4])]
@@ -176,7 +196,9 @@ def random_keys(rng: random.Random, arity: int, count: int) -> tuple[tuple[int, 
     rng.shuffle(subsets)
     keys: list[tuple[int, ...]] = []
     for subset in subsets:
-        if len(keys) < count and not any(set(subset) <= set(key) or set(key) <= set(subset) for key in keys):
+        if len(keys) < count and not any(
+            set(subset) <= set(key) or set(key) <= set(subset) for key in keys
+        ):
             keys.append(subset)
     return tuple(keys)
 
@@ -249,8 +271,12 @@ def random_comparisons(
         return ()
     found = []
     if kind.chains:
-        line = rng.sample([*used, constants[0], rng.choice(constants)], min(len(used) + 1, rng.randint(2, 4)))
-        return tuple((a, rng.choice(("<=", "<=", "<")), b) for a, b in itertools.pairwise(line) if a != b)
+        line = rng.sample(
+            [*used, constants[0], rng.choice(constants)], min(len(used) + 1, rng.randint(2, 4))
+        )
+        return tuple(
+            (a, rng.choice(("<=", "<=", "<")), b) for a, b in itertools.pairwise(line) if a != b
+        )
     most = 3 if "<" in kind.signs else 2
     for _ in range(rng.randint(0, most)):
         pair = [rng.choice([*used, *used, constants[0]]), rng.choice([*used, *constants])]
@@ -344,7 +370,9 @@ def judged(case: Case, seconds: float | None = None) -> Any:
     """What Tacit answers."""
     from tacit.queries.critical import judge
 
-    secret, *views = (as_query(name, query) for name, query in zip("SVWXYZ", case.queries, strict=False))
+    secret, *views = (
+        as_query(name, query) for name, query in zip("SVWXYZ", case.queries, strict=False)
+    )
     return judge(secret, views, as_relations(case.schema), seconds=seconds)
 
 
@@ -363,7 +391,9 @@ def assert_replays(case: Case, found: Any) -> None:
     ):
         instance = {as_fact(one) for one in rows}
         assert len(instance) == len(rows), f"a fact is there twice\n{text}"
-        assert perfect.is_critical_on(query, fact, instance, case.schema), f"{fact} on {instance}\n{text}"
+        assert perfect.is_critical_on(query, fact, instance, case.schema), (
+            f"{fact} on {instance}\n{text}"
+        )
     path = [as_fact(one) for one in found.path]
     if path[:1] != [mine]:
         path.insert(0, mine)

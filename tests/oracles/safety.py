@@ -71,7 +71,11 @@ class Part:
         for _ in self.where:
             for left, sign, right in self.where:
                 for one, other in ((left, right), (right, left)):
-                    if sign == "=" and isinstance(one, Var) and (not isinstance(other, Var) or other in found):
+                    if (
+                        sign == "="
+                        and isinstance(one, Var)
+                        and (not isinstance(other, Var) or other in found)
+                    ):
                         found.add(one)
         return found
 
@@ -244,7 +248,9 @@ def read_constraint(text: str) -> Constraint:
         if any(set(part.variables) - part.bound(premise.variables) for part in conclusions):
             raise ValueError(f"a conclusion of {text!r} has a variable that no atom binds")
     if len({frozenset(right & set(premise.variables)) for premise in premises}) > 1:
-        raise ValueError(f"the premises of {text!r} have different variables in common with its conclusions")
+        raise ValueError(
+            f"the premises of {text!r} have different variables in common with its conclusions"
+        )
     return Constraint(premises, conclusions)
 
 
@@ -274,7 +280,9 @@ def dictionary(schema: Schema, relation: str, *columns: str) -> str:
     'D(x0) :- RP(x0, x1)'
     """
     names = {column: f"x{number}" for number, (column, _) in enumerate(schema[relation])}
-    return f"D({', '.join(names[one] for one in columns)}) :- {relation}({', '.join(names.values())})"
+    return (
+        f"D({', '.join(names[one] for one in columns)}) :- {relation}({', '.join(names.values())})"
+    )
 
 
 # -- answers ------------------------------------------------------------------------------------
@@ -282,7 +290,9 @@ def dictionary(schema: Schema, relation: str, *columns: str) -> str:
 Values = dict[Var, Any]
 
 
-def valuations(part: Part, facts: Iterable[Fact], bound: Mapping[Var, Any] | None = None) -> Iterator[Values]:
+def valuations(
+    part: Part, facts: Iterable[Fact], bound: Mapping[Var, Any] | None = None
+) -> Iterator[Values]:
     """Every way to make all atoms facts, and all comparisons true."""
     rows: dict[str, list[Row]] = {}
     for relation, row in facts:
@@ -290,7 +300,9 @@ def valuations(part: Part, facts: Iterable[Fact], bound: Mapping[Var, Any] | Non
     yield from extended(part, rows, 0, dict(bound or {}))
 
 
-def extended(part: Part, rows: Mapping[str, list[Row]], number: int, values: Values) -> Iterator[Values]:
+def extended(
+    part: Part, rows: Mapping[str, list[Row]], number: int, values: Values
+) -> Iterator[Values]:
     """The valuations that go on from one that makes the first atoms true."""
     if number == len(part.atoms):
         closed = compared(part, values)
@@ -354,7 +366,11 @@ def answer(query: Query | str, instance: Iterable[Fact]) -> Answer:
     """The rows of a query on an instance."""
     query = read_query(query) if isinstance(query, str) else query
     facts = list(instance)
-    return frozenset(put_all(rule.head, values) for rule in query.rules for values in valuations(rule.body, facts))
+    return frozenset(
+        put_all(rule.head, values)
+        for rule in query.rules
+        for values in valuations(rule.body, facts)
+    )
 
 
 def violations(constraint: Constraint | str, instance: Iterable[Fact]) -> list[Instance]:
@@ -365,7 +381,10 @@ def violations(constraint: Constraint | str, instance: Iterable[Fact]) -> list[I
         image(premise, values)
         for premise in constraint.premises
         for values in valuations(premise, facts)
-        if not any(next(valuations(part, facts, values), None) is not None for part in constraint.conclusions)
+        if not any(
+            next(valuations(part, facts, values), None) is not None
+            for part in constraint.conclusions
+        )
     ]
 
 
@@ -392,7 +411,9 @@ class Space:
         self.schema = schema
         self.facts = possible_facts(schema)
         if len(self.facts) > MOST_TUPLES:
-            raise ValueError(f"{len(self.facts)} possible tuples are too many to go through all instances")
+            raise ValueError(
+                f"{len(self.facts)} possible tuples are too many to go through all instances"
+            )
         self.bit = {fact: 1 << number for number, fact in enumerate(self.facts)}
         assert len(self.bit) == len(self.facts), "a domain lists a value twice"
         self.rows: dict[str, list[Row]] = {}
@@ -407,7 +428,9 @@ class Space:
     def instance(self, mask: int) -> Instance:
         return frozenset(fact for fact, bit in self.bit.items() if mask & bit)
 
-    def matches(self, part: Part, bound: Mapping[Var, Any] | None = None) -> Iterator[tuple[Values, int]]:
+    def matches(
+        self, part: Part, bound: Mapping[Var, Any] | None = None
+    ) -> Iterator[tuple[Values, int]]:
         """Every valuation that is possible, with the tuples that it needs."""
         for relation, terms in part.atoms:
             if relation not in self.schema or len(terms) != len(self.schema[relation]):
@@ -431,7 +454,11 @@ class Space:
 
     def answer(self, query: str, mask: int) -> Answer:
         """The rows of a query on one instance."""
-        return frozenset(row for row, sets in self.supports(query).items() if any(mask & one == one for one in sets))
+        return frozenset(
+            row
+            for row, sets in self.supports(query).items()
+            if any(mask & one == one for one in sets)
+        )
 
     def clauses(self, text: str) -> set[tuple[int, frozenset[int]]]:
         """Pairs (if all these tuples are there, then all tuples of one of those sets are) of a constraint."""
@@ -441,7 +468,11 @@ class Space:
         found = self.found_clauses[text] = set()
         for premise in constraint.premises:
             for values, needed in self.matches(premise):
-                heads = frozenset(mask for part in constraint.conclusions for _, mask in self.matches(part, values))
+                heads = frozenset(
+                    mask
+                    for part in constraint.conclusions
+                    for _, mask in self.matches(part, values)
+                )
                 if not any(head & needed == head for head in heads):
                     found.add((needed, heads))
         return found
@@ -493,7 +524,9 @@ def worlds(
     return [space.instance(int(mask)) for mask in fitting(space, constraints, views, extents)]
 
 
-def fitting(space: Space, constraints: Sequence[str], views: Sequence[str], extents: Sequence[Answer]) -> Masks:
+def fitting(
+    space: Space, constraints: Sequence[str], views: Sequence[str], extents: Sequence[Answer]
+) -> Masks:
     masks = space.satisfying(constraints)
     for view, extent in zip(views, extents, strict=True):
         masks = space.answering(view, extent, masks)
@@ -563,7 +596,9 @@ def keeps_odds(multiplicities: Mapping[Answer, tuple[int, int]]) -> bool:
     """
     pairs = list(multiplicities.values())
     first_before, first_after = pairs[0]
-    return all(after > 0 and before * first_after == first_before * after for before, after in pairs)
+    return all(
+        after > 0 and before * first_after == first_before * after for before, after in pairs
+    )
 
 
 def judge(
@@ -600,10 +635,14 @@ def judge(
             after = space.answering(text, space.answer(text, truth), after)
     if truth not in after:
         raise ValueError("a constraint that is to be published does not hold")
-    return Judgement(space, before.tolist(), after.tolist(), multiplicities(space, secret, before, after))
+    return Judgement(
+        space, before.tolist(), after.tolist(), multiplicities(space, secret, before, after)
+    )
 
 
-def multiplicities(space: Space, secret: str, before: Masks, after: Masks) -> dict[Answer, tuple[int, int]]:
+def multiplicities(
+    space: Space, secret: str, before: Masks, after: Masks
+) -> dict[Answer, tuple[int, int]]:
     """For every secret in a world before the number of worlds with it, before and after."""
     labels = space.groups(secret, before)
     now = Counter(labels[np.isin(before, after)].tolist())
@@ -615,7 +654,11 @@ def multiplicities(space: Space, secret: str, before: Masks, after: Masks) -> di
 
 
 def plausible(
-    schema: Schema, constraints: Sequence[str], instance: Collection[Fact], views: Sequence[str], secret: str
+    schema: Schema,
+    constraints: Sequence[str],
+    instance: Collection[Fact],
+    views: Sequence[str],
+    secret: str,
 ) -> set[Answer]:
     """The secrets that are still plausible when the views are out."""
     return set(judge(schema, constraints, instance, views, (), secret).multiplicities)
@@ -647,7 +690,11 @@ class OverDomain:
 
 
 def over_domain(
-    schema: Schema, constraints: Sequence[str], views: Sequence[str], new: Sequence[New], secret: str
+    schema: Schema,
+    constraints: Sequence[str],
+    views: Sequence[str],
+    new: Sequence[New],
+    secret: str,
 ) -> OverDomain:
     """Is the new information safe on every instance that satisfies the constraints?
 
@@ -657,10 +704,19 @@ def over_domain(
     """
     space = Space(schema)
     masks = space.satisfying(constraints)
-    shown = list(zip(*(space.groups(view, masks).tolist() for view in views), strict=True)) or [()] * len(masks)
-    told = list(zip(*(space.groups(text, masks).tolist() for kind, text in new if kind == "view"), strict=True))
+    shown = list(zip(*(space.groups(view, masks).tolist() for view in views), strict=True)) or [
+        ()
+    ] * len(masks)
+    told = list(
+        zip(
+            *(space.groups(text, masks).tolist() for kind, text in new if kind == "view"),
+            strict=True,
+        )
+    )
     told = told or [()] * len(masks)
-    true = set(space.satisfying([text for kind, text in new if kind == "constraint"], masks).tolist())
+    true = set(
+        space.satisfying([text for kind, text in new if kind == "constraint"], masks).tolist()
+    )
     hidden = space.groups(secret, masks).tolist()
 
     before: dict[Any, list[int]] = {}
@@ -670,7 +726,9 @@ def over_domain(
         if mask in true:
             after.setdefault((shown[number], told[number]), []).append(number)
 
-    plausible_before = {seen: Counter(hidden[number] for number in group) for seen, group in before.items()}
+    plausible_before = {
+        seen: Counter(hidden[number] for number in group) for seen, group in before.items()
+    }
     against: dict[str, list[int]] = {"g": [], "e": [], "w": []}
     for (seen, _), left in after.items():
         was, now = plausible_before[seen], Counter(hidden[number] for number in left)
@@ -683,7 +741,11 @@ def over_domain(
             against["e"] += left
 
     def least(numbers: list[int]) -> Instance | None:
-        found = min((int(masks[one]) for one in numbers), key=lambda mask: (mask.bit_count(), mask), default=None)
+        found = min(
+            (int(masks[one]) for one in numbers),
+            key=lambda mask: (mask.bit_count(), mask),
+            default=None,
+        )
         return None if found is None else space.instance(found)
 
     return OverDomain(len(true), least(against["g"]), least(against["e"]), least(against["w"]))

@@ -66,7 +66,9 @@ class Case:
 
     def judge(self) -> Judgement:
         """The truth, by brute force."""
-        return safety.judge(self.schema, self.constraints, self.instance, self.views, self.new, self.secret)
+        return safety.judge(
+            self.schema, self.constraints, self.instance, self.views, self.new, self.secret
+        )
 
     def over_domain(self) -> safety.OverDomain:
         """The truth on all instances, by brute force."""
@@ -83,7 +85,11 @@ class Case:
         """The plan that asks for g-safety and e-safety, in this order."""
         tables: dict[str, Any] = {}
         for relation, columns in self.schema.items():
-            tables[relation] = {"columns": [name for name, _ in columns], "rows": self.rows(relation), "nullable": []}
+            tables[relation] = {
+                "columns": [name for name, _ in columns],
+                "rows": self.rows(relation),
+                "nullable": [],
+            }
             if domains:
                 tables[relation]["domains"] = {name: list(values) for name, values in columns}
         published = {f"out{number}": {"query": text} for number, text in enumerate(self.views, 1)}
@@ -133,7 +139,9 @@ def show_part(part: Part) -> str:
 
 
 def show_query(query: Query) -> str:
-    return "; ".join(f"{show_atom(query.name, rule.head)} :- {show_part(rule.body)}" for rule in query.rules)
+    return "; ".join(
+        f"{show_atom(query.name, rule.head)} :- {show_part(rule.body)}" for rule in query.rules
+    )
 
 
 def show_constraint(constraint: Constraint) -> str:
@@ -169,9 +177,15 @@ def judged_case(kind: Kind, number: int) -> tuple[Case, Judgement]:
         for _ in range(TRIES):
             found = draw.case(f"{kind.name} {number}")
             judged = safety.judge(
-                found.schema, found.constraints, found.instance, found.views, found.new, found.secret,
-                space=draw.space, lawful=draw.lawful,
-            )  # fmt: skip
+                found.schema,
+                found.constraints,
+                found.instance,
+                found.views,
+                found.new,
+                found.secret,
+                space=draw.space,
+                lawful=draw.lawful,
+            )
             told = judged.secrets_after if aim == "odds moved" and alive else judged.secrets_before
             if judged.kind == aim and told == judged.secrets_before > (aim != "one secret"):
                 return found, judged
@@ -199,11 +213,17 @@ class Draw:
         words = rng.sample([WORDS, NUMBERS, NAMES], rng.choice([1, 2, 2]))
         self.pools = [DIGITS, WORDS] if kind.mixed else words
         self.pool: dict[tuple[str, int], int] = {}  # which pool the values of a column are from
-        self.apart = rng.choice(["relations", "values", "column", "column", ""]) if aim == "odds kept" else ""
+        self.apart = (
+            rng.choice(["relations", "values", "column", "column", ""])
+            if aim == "odds kept"
+            else ""
+        )
         self.schema = self.random_schema()
         self.space = Space(self.schema)
         self.names = rng.sample(list(self.schema), len(self.schema))
-        self.mine = self.names[: max(1, len(self.names) // 2)] if self.apart == "relations" else self.names
+        self.mine = (
+            self.names[: max(1, len(self.names) // 2)] if self.apart == "relations" else self.names
+        )
         self.others = self.names[len(self.mine) :] or self.names
         while True:
             few = min(rng.choice([0, 1, 1, 2, 2, 3, 4, 5]), kind.constraints)
@@ -218,10 +238,13 @@ class Draw:
         while True:
             schema = {}
             fewest = 2 if self.apart == "relations" else 1
-            for relation in ("R", "T", "U")[: rng.randint(fewest, max(fewest, self.kind.relations))]:
+            for relation in ("R", "T", "U")[
+                : rng.randint(fewest, max(fewest, self.kind.relations))
+            ]:
                 arity = rng.choices([0, 1, 2, 3], [0.3 * self.kind.nullary, 1.2, 2, 0.6])[0]
                 schema[relation] = tuple(
-                    (name, self.random_domain(relation, at)) for at, name in enumerate("xyz"[:arity])
+                    (name, self.random_domain(relation, at))
+                    for at, name in enumerate("xyz"[:arity])
                 )
             fewest = 2 if rng.random() < 0.05 else 4
             if fewest <= len(safety.possible_facts(schema)) <= self.kind.tuples:
@@ -239,7 +262,9 @@ class Draw:
     def case(self, name: str) -> Case:
         rng = self.rng
         instance = self.instance()
-        views = [self.query(f"V{one}", self.others) for one in range(rng.choice([0, 1, 1, 1, 2, 2, 3]))]
+        views = [
+            self.query(f"V{one}", self.others) for one in range(rng.choice([0, 1, 1, 1, 2, 2, 3]))
+        ]
         secret = self.query("S", self.mine)
         news = [self.query(f"N{one}", self.others) for one in range(rng.choice([1, 1, 2]))]
         if self.aim == "worlds equal" and rng.random() < 0.8:
@@ -256,7 +281,9 @@ class Draw:
         if rng.random() < 0.2:
             new[rng.randrange(len(new))] = ("constraint", self.holding_constraint(instance))
         shown = tuple(map(show_query, views))
-        return Case(name, self.schema, self.constraints, instance, shown, tuple(new), show_query(secret))
+        return Case(
+            name, self.schema, self.constraints, instance, shown, tuple(new), show_query(secret)
+        )
 
     def by_values(
         self, secret: Query, views: list[Query], news: list[Query]
@@ -278,7 +305,9 @@ class Draw:
             for rule in query.rules:
                 atoms = [self.whole(relation), *rule.body.atoms][:3]
                 body = [
-                    (name, put_at(terms, at, self.rng.choice(values))) for name, terms in atoms if name == relation
+                    (name, put_at(terms, at, self.rng.choice(values)))
+                    for name, terms in atoms
+                    if name == relation
                 ]
                 named = named_variables(body)
                 head = [self.rng.choice(named) if named else first for _ in rule.head]
@@ -309,10 +338,13 @@ class Draw:
                 )
                 named = named_variables(atoms)
                 where = tuple(
-                    one for one in rule.body.where if {term for term in one if isinstance(term, Var)} <= set(named)
+                    one
+                    for one in rule.body.where
+                    if {term for term in one if isinstance(term, Var)} <= set(named)
                 )
                 head = [
-                    term if not isinstance(term, Var) or term in named else self.any_value() for term in rule.head
+                    term if not isinstance(term, Var) or term in named else self.any_value()
+                    for term in rule.head
                 ]
                 rules.append(Rule(tuple(head), Part(atoms, where)))
             return Query(query.name, tuple(rules))
@@ -349,7 +381,9 @@ class Draw:
             return self.rng.choice([*self.pools[0], "other"])
         return self.rng.choice(self.schema[relation][column][1])
 
-    def atom(self, relation: str, constants: float = 0.25, unnamed: float = 0.06) -> tuple[str, tuple[Any, ...]]:
+    def atom(
+        self, relation: str, constants: float = 0.25, unnamed: float = 0.06
+    ) -> tuple[str, tuple[Any, ...]]:
         terms: list[Any] = []
         for column in range(len(self.schema[relation])):
             chance = self.rng.random()
@@ -363,7 +397,9 @@ class Draw:
 
     def part(self, relations: list[str], atoms: int = 0, comparisons: float = 0.35) -> Part:
         rng = self.rng
-        body = [self.atom(rng.choice(relations)) for _ in range(atoms or rng.choice([1, 1, 2, 2, 3]))]
+        body = [
+            self.atom(rng.choice(relations)) for _ in range(atoms or rng.choice([1, 1, 2, 2, 3]))
+        ]
         named = named_variables(body)
         where = []
         if named and rng.random() < comparisons:
@@ -375,7 +411,11 @@ class Draw:
         return Part(tuple(body), tuple(where))
 
     def any_value(self) -> Any:
-        columns = [(relation, at) for relation, listed in self.schema.items() for at, _ in enumerate(listed)]
+        columns = [
+            (relation, at)
+            for relation, listed in self.schema.items()
+            for at, _ in enumerate(listed)
+        ]
         return self.value(*self.rng.choice(columns)) if columns else "a"
 
     def rule(self, relations: list[str], arity: int | None = None) -> Rule:
@@ -388,7 +428,10 @@ class Draw:
             if rng.random() < 0.06:
                 head.append(self.any_value())
         else:
-            head = [rng.choice(named) if named and rng.random() < 0.9 else self.any_value() for _ in range(arity)]
+            head = [
+                rng.choice(named) if named and rng.random() < 0.9 else self.any_value()
+                for _ in range(arity)
+            ]
         if head and isinstance(head[0], Var) and rng.random() < 0.05:  # a head that only = binds
             body = replace(body, where=(*body.where, (Var("h"), "=", head[0])))
             head[0] = Var("h")
@@ -404,7 +447,9 @@ class Draw:
         more = rng.choices([0, 1, 2], [7, 3, 1])[0]
         rules = [first, *(self.rule(relations, len(first.head)) for _ in range(more))]
         if more and rng.random() < 0.2:  # a tagged union
-            rules = [replace(rule, head=(f"t{number}", *rule.head)) for number, rule in enumerate(rules)]
+            rules = [
+                replace(rule, head=(f"t{number}", *rule.head)) for number, rule in enumerate(rules)
+            ]
         return Query(name, tuple(rules))
 
     def derived(self, name: str, views: list[Query]) -> Query:
@@ -428,7 +473,10 @@ class Draw:
         if at and rng.random() < 0.4:
             column, sign, value = rng.choice(at), rng.choice(["=", "!="]), self.any_value()
             rules = [
-                Rule(rule.head, replace(rule.body, where=(*rule.body.where, (rule.head[column], sign, value))))
+                Rule(
+                    rule.head,
+                    replace(rule.body, where=(*rule.body.where, (rule.head[column], sign, value))),
+                )
                 for rule in rules
             ]
         if rng.random() < 0.6:
@@ -441,9 +489,20 @@ class Draw:
     def constraint(self) -> str:
         """One of many kinds; a kind that does not fit the schema is drawn again."""
         makers = (
-            self.dependency, self.dependency, self.inclusion, self.inclusion, self.through, self.either,
-            self.different, self.denial, self.somewhere, self.at_most, self.at_least, self.both_ways, self.wild,
-        )  # fmt: skip
+            self.dependency,
+            self.dependency,
+            self.inclusion,
+            self.inclusion,
+            self.through,
+            self.either,
+            self.different,
+            self.denial,
+            self.somewhere,
+            self.at_most,
+            self.at_least,
+            self.both_ways,
+            self.wild,
+        )
         while True:
             made = self.rng.choice(makers)()
             if made is not None and not self.links(made):
@@ -453,8 +512,16 @@ class Draw:
 
     def links(self, constraint: Constraint) -> bool:
         """Is a constraint about relations that are kept apart?"""
-        used = {name for part in (*constraint.premises, *constraint.conclusions) for name, _ in part.atoms}
-        return self.apart == "relations" and bool(used & set(self.mine)) and bool(used & set(self.others))
+        used = {
+            name
+            for part in (*constraint.premises, *constraint.conclusions)
+            for name, _ in part.atoms
+        }
+        return (
+            self.apart == "relations"
+            and bool(used & set(self.mine))
+            and bool(used & set(self.others))
+        )
 
     def relation(self, arity: int = 0) -> str | None:
         fitting = [name for name, columns in self.schema.items() if len(columns) >= arity]
@@ -487,13 +554,23 @@ class Draw:
         where = ((premise[1][0], "!=", needed[1][-1]),) if unequal else ()
         return Constraint((Part((premise,)),), (Part((needed,), where),))
 
-    def like(self, relation: str, premise: tuple[str, tuple[Any, ...]], letters: str) -> tuple[str, tuple[Any, ...]]:
+    def like(
+        self, relation: str, premise: tuple[str, tuple[Any, ...]], letters: str
+    ) -> tuple[str, tuple[Any, ...]]:
         """An atom that shares variables with another where the values are from one pool."""
         name, terms = premise
         found: list[Any] = []
         for column, _ in enumerate(self.schema[relation]):
-            alike = [term for at, term in enumerate(terms) if self.pool[name, at] == self.pool[relation, column]]
-            found.append(self.rng.choice(alike) if alike and self.rng.random() < 0.7 else Var(letters[column]))
+            alike = [
+                term
+                for at, term in enumerate(terms)
+                if self.pool[name, at] == self.pool[relation, column]
+            ]
+            found.append(
+                self.rng.choice(alike)
+                if alike and self.rng.random() < 0.7
+                else Var(letters[column])
+            )
         return relation, tuple(found)
 
     def through(self) -> Constraint | None:
@@ -518,7 +595,9 @@ class Draw:
         name, terms = premise
         column = self.rng.randrange(len(terms))
         if self.rng.random() < 0.5:
-            return Part((), ((terms[column], self.rng.choice(["=", "=", "!="]), self.value(name, column)),))
+            return Part(
+                (), ((terms[column], self.rng.choice(["=", "=", "!="]), self.value(name, column)),)
+            )
         other = self.relation()
         assert other is not None
         return Part((self.like(other, premise, "pqs"),))
@@ -541,13 +620,16 @@ class Draw:
     def somewhere(self) -> Constraint | None:
         """true -> A | B."""
         many = self.rng.choice([1, 2, 2, 3])
-        parts = (self.part(list(self.schema), self.rng.choice([1, 1, 2]), 0.15) for _ in range(many))
+        parts = (
+            self.part(list(self.schema), self.rng.choice([1, 1, 2]), 0.15) for _ in range(many)
+        )
         return Constraint((Part(),), tuple(parts))
 
     def grouped(self, relation: str, number: int, by: set[int]) -> tuple[str, tuple[Any, ...]]:
         """The atom of one of several rows that agree in some columns."""
         return relation, tuple(
-            Var("xyz"[at]) if at in by else Var(f"{'uvw'[at]}{number}") for at, _ in enumerate(self.schema[relation])
+            Var("xyz"[at]) if at in by else Var(f"{'uvw'[at]}{number}")
+            for at, _ in enumerate(self.schema[relation])
         )
 
     def counted(self) -> tuple[str, set[int], int] | None:
@@ -556,7 +638,11 @@ class Draw:
             return None
         arity = len(self.schema[relation])
         column = self.rng.randrange(arity)  # the one that is counted
-        return relation, {at for at in range(arity) if at != column and self.rng.random() < 0.6}, column
+        return (
+            relation,
+            {at for at in range(arity) if at != column and self.rng.random() < 0.6},
+            column,
+        )
 
     def at_most(self) -> Constraint | None:
         """At most two different values of a column in a group, as in C4 (with r1 != r2)."""
@@ -566,7 +652,10 @@ class Draw:
         relation, by, column = found
         rows = [self.grouped(relation, number, by) for number in range(3)]
         a, b, c = (terms[column] for _, terms in rows)
-        return Constraint((Part(tuple(rows), ((a, "!=", b),)),), (Part((), ((c, "=", a),)), Part((), ((c, "=", b),))))
+        return Constraint(
+            (Part(tuple(rows), ((a, "!=", b),)),),
+            (Part((), ((c, "=", a),)), Part((), ((c, "=", b),))),
+        )
 
     def at_least(self) -> Constraint | None:
         """At least two different values of a column, in all or wherever a row says so, as in C5."""
@@ -579,7 +668,9 @@ class Draw:
         free = self.rng.random() < 0.4
         rows = [self.grouped(relation, number, set() if free else by) for number in range(2)]
         a, b = (terms[column] for _, terms in rows)
-        return Constraint((Part() if free else Part((premise,)),), (Part(tuple(rows), ((a, "!=", b),)),))
+        return Constraint(
+            (Part() if free else Part((premise,)),), (Part(tuple(rows), ((a, "!=", b),)),)
+        )
 
     def both_ways(self) -> Constraint | None:
         """A(x) | B(x) -> C(x)."""
@@ -590,7 +681,9 @@ class Draw:
         shared = [term for term in one[1] if term in other[1]][:1]
         there = self.relation()
         assert there is not None
-        terms = tuple(self.rng.choice([*shared, Var("pqs"[at])]) for at, _ in enumerate(self.schema[there]))
+        terms = tuple(
+            self.rng.choice([*shared, Var("pqs"[at])]) for at, _ in enumerate(self.schema[there])
+        )
         return Constraint((Part((one,)), Part((other,))), (Part(((there, terms),)),))
 
     def wild(self) -> Constraint | None:
@@ -598,7 +691,9 @@ class Draw:
         relations = list(self.schema)
         premise = self.part(relations, self.rng.choice([1, 2]))
         many = self.rng.choice([1, 1, 2])
-        return Constraint((premise,), tuple(self.part(relations, self.rng.choice([1, 1, 2])) for _ in range(many)))
+        return Constraint(
+            (premise,), tuple(self.part(relations, self.rng.choice([1, 1, 2])) for _ in range(many))
+        )
 
 
 def put_at(terms: tuple[Any, ...], at: int, term: Any) -> tuple[Any, ...]:
@@ -623,18 +718,25 @@ def changed_part(part: Part, term: Change, relation: Callable[[str], str] = str)
 
 
 def changed_query(query: Query, term: Change, relation: Callable[[str], str] = str) -> Query:
-    rules = [Rule(tuple(map(term, rule.head)), changed_part(rule.body, term, relation)) for rule in query.rules]
+    rules = [
+        Rule(tuple(map(term, rule.head)), changed_part(rule.body, term, relation))
+        for rule in query.rules
+    ]
     return replace(query, rules=tuple(rules))
 
 
-def changed_constraint(constraint: Constraint, term: Change, relation: Callable[[str], str] = str) -> Constraint:
+def changed_constraint(
+    constraint: Constraint, term: Change, relation: Callable[[str], str] = str
+) -> Constraint:
     return Constraint(
         tuple(changed_part(part, term, relation) for part in constraint.premises),
         tuple(changed_part(part, term, relation) for part in constraint.conclusions),
     )
 
 
-def changed_case(case: Case, query: Callable[[Query], Query], constraint: Callable[[Constraint], Constraint]) -> Case:
+def changed_case(
+    case: Case, query: Callable[[Query], Query], constraint: Callable[[Constraint], Constraint]
+) -> Case:
     """The case with every text read, changed and written again."""
 
     def of_query(text: str) -> str:
@@ -647,7 +749,10 @@ def changed_case(case: Case, query: Callable[[Query], Query], constraint: Callab
         case,
         constraints=tuple(map(of_constraint, case.constraints)),
         views=tuple(map(of_query, case.views)),
-        new=tuple((kind, of_query(text) if kind == "view" else of_constraint(text)) for kind, text in case.new),
+        new=tuple(
+            (kind, of_query(text) if kind == "view" else of_constraint(text))
+            for kind, text in case.new
+        ),
         secret=of_query(case.secret),
     )
 
@@ -668,9 +773,17 @@ def joined(one: Query, other: Query, rng: random.Random) -> Query:
     """The rows of one query beside the rows of another, sometimes only those that agree in a column."""
     taken = variables_of(one)
     marks = ("2" * size for size in itertools.count(1))  # the first that makes all names new
-    other = next(new for new in (renamed_apart(other, mark) for mark in marks) if not variables_of(new) & taken)
+    other = next(
+        new
+        for new in (renamed_apart(other, mark) for mark in marks)
+        if not variables_of(new) & taken
+    )
     width, more = len(one.rules[0].head), len(other.rules[0].head)
-    agree = (rng.randrange(width), rng.randrange(more)) if width and more and rng.random() < 0.5 else None
+    agree = (
+        (rng.randrange(width), rng.randrange(more))
+        if width and more and rng.random() < 0.5
+        else None
+    )
     rules = []
     for a, b in itertools.product(one.rules, other.rules):
         where = (*a.body.where, *b.body.where)
@@ -690,7 +803,10 @@ def joined_all(one: Query, other: Query) -> Query:
     return Query(
         one.name,
         tuple(
-            Rule((*a.head, *b.head), Part((*a.body.atoms, *b.body.atoms), (*a.body.where, *b.body.where)))
+            Rule(
+                (*a.head, *b.head),
+                Part((*a.body.atoms, *b.body.atoms), (*a.body.where, *b.body.where)),
+            )
             for a, b in pairs
         ),
     )

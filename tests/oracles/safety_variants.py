@@ -72,7 +72,10 @@ def derived_from(case: Case, views: tuple[str, ...], rng: random.Random) -> str:
     one = read_query(rng.choice(views))
     width = len(one.rules[0].head)
     kept = rng.sample(range(width), rng.randint(0, width))
-    narrow = replace(one, rules=tuple(replace(rule, head=tuple(rule.head[at] for at in kept)) for rule in one.rules))
+    narrow = replace(
+        one,
+        rules=tuple(replace(rule, head=tuple(rule.head[at] for at in kept)) for rule in one.rules),
+    )
     if rng.random() < 0.4:
         narrow = joined(narrow, read_query(rng.choice(views)), rng)
     return show_query(replace(narrow, name="Derived"))
@@ -80,13 +83,17 @@ def derived_from(case: Case, views: tuple[str, ...], rng: random.Random) -> str:
 
 def renamed_values(case: Case, rng: random.Random) -> Case:
     """Other values, one for each: text for text, numbers for numbers."""
-    values = {value for columns in case.schema.values() for _, listed in columns for value in listed}
+    values = {
+        value for columns in case.schema.values() for _, listed in columns for value in listed
+    }
 
     def seen(one: Any) -> Any:
         values.update(() if isinstance(one, Var) else (one,))
         return one
 
-    changed_case(case, lambda query: changed_query(query, seen), lambda one: changed_constraint(one, seen))
+    changed_case(
+        case, lambda query: changed_query(query, seen), lambda one: changed_constraint(one, seen)
+    )
     put: dict[Any, Any] = {}
     for type_ in (str, int):
         old = sorted(value for value in values if isinstance(value, type_))
@@ -96,14 +103,20 @@ def renamed_values(case: Case, rng: random.Random) -> Case:
     def term(one: Any) -> Any:
         return one if isinstance(one, Var) else put[one]
 
-    changed = changed_case(case, lambda query: changed_query(query, term), lambda one: changed_constraint(one, term))
+    changed = changed_case(
+        case, lambda query: changed_query(query, term), lambda one: changed_constraint(one, term)
+    )
     return replace(
         changed,
         schema={
-            relation: tuple((name, tuple(put[value] for value in values)) for name, values in columns)
+            relation: tuple(
+                (name, tuple(put[value] for value in values)) for name, values in columns
+            )
             for relation, columns in case.schema.items()
         },
-        instance=frozenset((relation, tuple(put[value] for value in row)) for relation, row in case.instance),
+        instance=frozenset(
+            (relation, tuple(put[value] for value in row)) for relation, row in case.instance
+        ),
     )
 
 
@@ -133,7 +146,9 @@ def renamed_variables(case: Case, rng: random.Random) -> Case:
     def term(one: Any) -> Any:
         return Var(f"q_{one.name[::-1]}") if is_named(one) else one
 
-    return changed_case(case, lambda query: changed_query(query, term), lambda one: changed_constraint(one, term))
+    return changed_case(
+        case, lambda query: changed_query(query, term), lambda one: changed_constraint(one, term)
+    )
 
 
 def reordered(case: Case, rng: random.Random) -> Case:
@@ -148,8 +163,12 @@ def reordered(case: Case, rng: random.Random) -> Case:
 
     changed = changed_case(
         case,
-        lambda query: replace(query, rules=mixed([replace(rule, body=part(rule.body)) for rule in query.rules])),
-        lambda one: Constraint(mixed(tuple(map(part, one.premises))), mixed(tuple(map(part, one.conclusions)))),
+        lambda query: replace(
+            query, rules=mixed([replace(rule, body=part(rule.body)) for rule in query.rules])
+        ),
+        lambda one: Constraint(
+            mixed(tuple(map(part, one.premises))), mixed(tuple(map(part, one.conclusions)))
+        ),
     )
     return replace(
         changed,
@@ -164,9 +183,16 @@ def reordered(case: Case, rng: random.Random) -> Case:
 
 
 SAME = (
-    published_twice, new_twice, known_as_new, derivable, derivable_with_new,
-    renamed_values, renamed_relations, renamed_variables, reordered,
-)  # fmt: skip
+    published_twice,
+    new_twice,
+    known_as_new,
+    derivable,
+    derivable_with_new,
+    renamed_values,
+    renamed_relations,
+    renamed_variables,
+    reordered,
+)
 
 
 def variants(case: Case, number: int = 0) -> Iterator[Variant]:
@@ -182,4 +208,6 @@ def variants(case: Case, number: int = 0) -> Iterator[Variant]:
         instance=case.instance | ({("Irrelevant", ("here",))} if rng.random() < 0.5 else set()),
     )
     yield Variant("irrelevant_relation", more, 4)
-    yield Variant("irrelevant_view", replace(more, views=(*more.views, "Shown() :- Irrelevant('here')")), 2)
+    yield Variant(
+        "irrelevant_view", replace(more, views=(*more.views, "Shown() :- Irrelevant('here')")), 2
+    )

@@ -54,8 +54,15 @@ class Instances:
         for name, names in self.columns.items():
             typed = ", ".join(f"{one} {self.kind}" for one in names)
             self.connection.execute(f"CREATE TEMP TABLE all_{name}(id INTEGER, {typed})")
-            rows = [(at, *row) for at, some in enumerate(self.sets) for relation, row in some if relation == name]
-            values = ", ".join("(" + ", ".join("NULL" if v is None else repr(v) for v in row) + ")" for row in rows)
+            rows = [
+                (at, *row)
+                for at, some in enumerate(self.sets)
+                for relation, row in some
+                if relation == name
+            ]
+            values = ", ".join(
+                "(" + ", ".join("NULL" if v is None else repr(v) for v in row) + ")" for row in rows
+            )
             self.connection.execute(f"INSERT INTO all_{name} VALUES {values}")
 
     def database(self) -> Any:
@@ -77,12 +84,17 @@ class Instances:
     def answers_one_by_one(self, sql: str, most: int) -> list[Counter[Row] | None]:
         """The same for instances of at most so many facts, each asked by itself; None for the others."""
         self.connect()
-        return [self.answer(sql, at) if len(facts) <= most else None for at, facts in enumerate(self.sets)]
+        return [
+            self.answer(sql, at) if len(facts) <= most else None
+            for at, facts in enumerate(self.sets)
+        ]
 
     def answer(self, sql: str, at: int) -> Counter[Row]:
         """What DuckDB answers on one instance, asked by itself."""
         for name, names in self.columns.items():
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(names)} FROM all_{name} WHERE id = {at}")
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(names)} FROM all_{name} WHERE id = {at}"
+            )
         found = Counter(self.connection.execute(sql).fetchall())
         for name in self.columns:
             self.connection.execute(f"DROP TABLE {name}")
@@ -92,7 +104,11 @@ class Instances:
         """The facts whose addition changes the answer on some instance, as far as the instances go."""
         found = set()
         for small, fact, large in self.steps:
-            if fact not in found and answers[large] is not None and answers[small] != answers[large]:
+            if (
+                fact not in found
+                and answers[large] is not None
+                and answers[small] != answers[large]
+            ):
                 found.add(fact)
         return found
 
@@ -146,7 +162,9 @@ def valuations(part: Any, facts: frozenset[Fact]) -> Iterator[tuple[dict[Any, An
     """Every way to satisfy a conjunctive query, with the facts that it uses: one row tried for each atom."""
     rows = {atom.relation: rows_of(facts, atom.relation) for atom in part.atoms}
 
-    def further(at: int, values: dict[Any, Any], used: list[Fact]) -> Iterator[tuple[dict[Any, Any], list[Fact]]]:
+    def further(
+        at: int, values: dict[Any, Any], used: list[Fact]
+    ) -> Iterator[tuple[dict[Any, Any], list[Fact]]]:
         if at == len(part.atoms):
             if holds(part, values):
                 yield values, used
@@ -172,7 +190,10 @@ def holds(part: Any, values: Mapping[Any, Any]) -> bool:
     if any(values.get(variable, 0) is None for variable in part.known):
         return False
     for one in part.comparisons:
-        left, right = (term.value if type(term).__name__ == "Constant" else values[term] for term in (one.left, one.right))
+        left, right = (
+            term.value if type(term).__name__ == "Constant" else values[term]
+            for term in (one.left, one.right)
+        )
         if left is None or right is None:
             return False
         if not {"!=": left != right, "<": left < right, "<=": left <= right}[one.operator]:
@@ -185,7 +206,12 @@ def evaluated(query: Any, facts: frozenset[Fact]) -> Counter[Row]:
     found: Counter[Row] = Counter()
     for part in query.parts:
         for values, _ in valuations(part, facts):
-            found[tuple(term.value if type(term).__name__ == "Constant" else values[term] for term in part.head)] += 1
+            found[
+                tuple(
+                    term.value if type(term).__name__ == "Constant" else values[term]
+                    for term in part.head
+                )
+            ] += 1
     return found if query.bag else Counter(set(found))
 
 

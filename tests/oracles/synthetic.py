@@ -26,7 +26,9 @@ from typing import Any
 
 Table = tuple[Any, ...]  # counts of the cells; or such tuples, one for each group
 Output = Any  # hashable: a tuple of counts for all mechanisms here
-Law = Mapping[Output, Fraction]  # disclosure_set and disclosed take integers over one denominator as well
+Law = Mapping[
+    Output, Fraction
+]  # disclosure_set and disclosed take integers over one denominator as well
 Laws = Mapping[Table, Law]
 Mechanism = Callable[[Table], Law]
 
@@ -89,7 +91,9 @@ def pairs(laws: Laws) -> Iterator[tuple[Table, Table]]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _drawn(weights: tuple[int, ...], step: int, number: int) -> tuple[dict[tuple[int, ...], int], int]:
+def _drawn(
+    weights: tuple[int, ...], step: int, number: int
+) -> tuple[dict[tuple[int, ...], int], int]:
     """How the number of people fall into cells, one after another; a cell's weight grows by step with each one.
 
     Returns the share of every outcome and what the shares add up to.
@@ -101,7 +105,9 @@ def _drawn(weights: tuple[int, ...], step: int, number: int) -> tuple[dict[tuple
             for cell, weight in enumerate(weights):
                 if weight:  # a cell of weight 0 is ignored for good: nobody can be the first in it
                     more = (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
-                    following[more] = following.get(more, 0) + share * (weight + step * counts[cell])
+                    following[more] = following.get(more, 0) + share * (
+                        weight + step * counts[cell]
+                    )
         shares, total = following, total * (sum(weights) + step * done)
     return shares, total
 
@@ -130,7 +136,9 @@ def mixture(parts: Sequence[tuple[Fraction, Law]]) -> Law:
     return {output: probability for output, probability in found.items() if probability}
 
 
-def shrunk(table: tuple[int, ...], alphas: Sequence[Fraction], keeps: Sequence[Fraction], m: int) -> Law:
+def shrunk(
+    table: tuple[int, ...], alphas: Sequence[Fraction], keeps: Sequence[Fraction], m: int
+) -> Law:
     """Algorithm 5, then Algorithm 3: each empty cell i is kept with probability keeps_i; the others have alpha 0."""
     parts = []
     choices = [(True,) if count else (True, False) for count in table]
@@ -141,19 +149,27 @@ def shrunk(table: tuple[int, ...], alphas: Sequence[Fraction], keeps: Sequence[F
             if not count
         )
         if chance:
-            left = [Fraction(alpha) if stays else Fraction(0) for stays, alpha in zip(kept, alphas, strict=True)]
+            left = [
+                Fraction(alpha) if stays else Fraction(0)
+                for stays, alpha in zip(kept, alphas, strict=True)
+            ]
             parts.append((Fraction(chance), dirichlet(table, left, m)))
     return mixture(parts)
 
 
-def is_representative(output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]) -> bool:
+def is_representative(
+    output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]
+) -> bool:
     """gamma-Rep(D), Definition 4.8: no cell has more than gamma (alpha_i + [n_i - 1]^+) synthetic people."""
     return all(
-        drawn <= gamma * (alpha + max(count - 1, 0)) for drawn, count, alpha in zip(output, table, alphas, strict=True)
+        drawn <= gamma * (alpha + max(count - 1, 0))
+        for drawn, count, alpha in zip(output, table, alphas, strict=True)
     )
 
 
-def is_good(output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]) -> bool:
+def is_good(
+    output: tuple[int, ...], table: tuple[int, ...], gamma: Fraction, alphas: Sequence[Fraction]
+) -> bool:
     """gamma-Good(D), 4.5.1: representative of the table or of one where one person's value is another."""
     return any(is_representative(output, one, gamma, alphas) for one in (table, *neighbours(table)))
 
@@ -169,30 +185,47 @@ def accepted(
 
     `alphas` are those of the whole domain: what is good must not depend on the cells that Algorithm 5 kept.
     """
-    law = {output: chance for output, chance in mechanism(table).items() if good(output, table, gamma, alphas)}
+    law = {
+        output: chance
+        for output, chance in mechanism(table).items()
+        if good(output, table, gamma, alphas)
+    }
     if not law:
         raise ValueError(f"no output of {table} is good: accept/reject would never end")
     total = sum(law.values())
     return {output: chance / total for output, chance in law.items()}
 
 
-def unrepresentative(mechanism: Mechanism, n: int, gamma: Fraction, alphas: Sequence[Fraction]) -> Fraction:
+def unrepresentative(
+    mechanism: Mechanism, n: int, gamma: Fraction, alphas: Sequence[Fraction]
+) -> Fraction:
     """Lemma 4.3's p: the greatest probability, over all tables, of an output outside gamma-Rep."""
     return max(
         sum(
-            (chance for output, chance in mechanism(table).items() if not is_representative(output, table, gamma, alphas)),
+            (
+                chance
+                for output, chance in mechanism(table).items()
+                if not is_representative(output, table, gamma, alphas)
+            ),
             Fraction(0),
         )
         for table in histograms(n, len(alphas))
     )
 
 
-def coarsened(mechanism: Mechanism, table: tuple[int, ...], blocks: Sequence[int], density: Sequence[Fraction]) -> Law:
+def coarsened(
+    mechanism: Mechanism, table: tuple[int, ...], blocks: Sequence[int], density: Sequence[Fraction]
+) -> Law:
     """The mechanism on blocks of cells; each synthetic person is then put into a cell of the block by the density.
 
     Cell i lies in block blocks_i (0, 1, ...), and has the share density_i of it.
     """
-    return mixture([(chance, placed(coarse, blocks, density)) for coarse, chance in mechanism(merged(table, blocks)).items()])
+    return mixture(
+        [
+            (chance, placed(coarse, blocks, density))
+            for coarse, chance in mechanism(merged(table, blocks)).items()
+        ]
+    )
 
 
 def merged(table: tuple[int, ...], blocks: Sequence[int]) -> tuple[int, ...]:
@@ -202,7 +235,8 @@ def merged(table: tuple[int, ...], blocks: Sequence[int]) -> tuple[int, ...]:
     (5, 1)
     """
     return tuple(
-        sum(count for count, mine in zip(table, blocks, strict=True) if mine == block) for block in range(max(blocks) + 1)
+        sum(count for count, mine in zip(table, blocks, strict=True) if mine == block)
+        for block in range(max(blocks) + 1)
     )
 
 
@@ -211,7 +245,10 @@ def placed(coarse: tuple[int, ...], blocks: Sequence[int], density: Sequence[Fra
     whole = lcm(*(Fraction(one).denominator for one in density))
     inside = []
     for block, people in enumerate(coarse):
-        weights = tuple(int(one * whole) if mine == block else 0 for one, mine in zip(density, blocks, strict=True))
+        weights = tuple(
+            int(one * whole) if mine == block else 0
+            for one, mine in zip(density, blocks, strict=True)
+        )
         if sum(weights) != whole:
             raise ValueError(f"the density of block {block} does not add up to 1")
         inside.append(_drawn(weights, 0, people))
@@ -238,7 +275,12 @@ def noise_at_least(z: int, q: Fraction) -> Fraction:
 
 
 def geometric(
-    table: tuple[int, ...], q: Fraction, threshold: int, *, everywhere: bool = False, cap: int | None = None
+    table: tuple[int, ...],
+    q: Fraction,
+    threshold: int,
+    *,
+    everywhere: bool = False,
+    cap: int | None = None,
 ) -> Law:
     """The thresholded geometric histogram: counts with noise, shown where they reach the threshold, None elsewhere.
 
@@ -251,18 +293,24 @@ def geometric(
     least = max(sum(table), threshold)
     cap = least if cap is None else cap
     if cap < least:
-        raise ValueError(f"cap {cap} is less than {least}: counts from there on may differ in their ratio")
+        raise ValueError(
+            f"cap {cap} is less than {least}: counts from there on may differ in their ratio"
+        )
     cells = []
     for count in table:
         if count or everywhere:
-            shown: dict[int | None, Fraction] = {v: noise(v - count, q) for v in range(threshold, cap)}
+            shown: dict[int | None, Fraction] = {
+                v: noise(v - count, q) for v in range(threshold, cap)
+            }
             shown[cap] = noise_at_least(cap - count, q)
             shown[None] = 1 - noise_at_least(threshold - count, q)
         else:
             shown = {None: Fraction(1)}
         cells.append(shown)
     return {
-        tuple(value for value, _ in chosen): prod((chance for _, chance in chosen), start=Fraction(1))
+        tuple(value for value, _ in chosen): prod(
+            (chance for _, chance in chosen), start=Fraction(1)
+        )
         for chosen in itertools.product(*(shown.items() for shown in cells))
     }
 
@@ -284,8 +332,12 @@ def together(groups: Sequence[Laws]) -> dict[Table, Law]:
     """Independent groups published as one data set: every tuple of tables, every tuple of outputs."""
     return {
         tables: {
-            tuple(output for output, _ in chosen): prod((chance for _, chance in chosen), start=Fraction(1))
-            for chosen in itertools.product(*(laws[table].items() for laws, table in zip(groups, tables, strict=True)))
+            tuple(output for output, _ in chosen): prod(
+                (chance for _, chance in chosen), start=Fraction(1)
+            )
+            for chosen in itertools.product(
+                *(laws[table].items() for laws, table in zip(groups, tables, strict=True))
+            )
         }
         for tables in itertools.product(*groups)
     }
@@ -298,7 +350,10 @@ def _whole(laws: Laws) -> tuple[dict[Table, dict[Output, Any]], int]:
     """The laws in integers over one denominator: sums of these are much quicker than sums of Fractions."""
     below = lcm(*(chance.denominator for law in laws.values() for chance in law.values()))
     return {
-        table: {output: chance.numerator * (below // chance.denominator) for output, chance in law.items()}
+        table: {
+            output: chance.numerator * (below // chance.denominator)
+            for output, chance in law.items()
+        }
         for table, law in laws.items()
     }, below
 
@@ -379,6 +434,8 @@ def delta_dp_of_several(groups: Sequence[Laws], ratio: Fraction) -> Fraction:
     return delta_dp(together(groups), ratio)
 
 
-def delta_pdp_of_several(groups: Sequence[Laws], ratio: Fraction, *, keyed: bool = True) -> Fraction:
+def delta_pdp_of_several(
+    groups: Sequence[Laws], ratio: Fraction, *, keyed: bool = True
+) -> Fraction:
     """delta_pdp of the data set that holds these independent groups, by brute force over the product."""
     return delta_pdp(together(groups), ratio, keyed=keyed)

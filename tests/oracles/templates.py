@@ -29,7 +29,9 @@ class Space:
     def __init__(self, relations: Mapping[str, Any], values: Sequence[Any]) -> None:
         self.relations = relations
         self.values = tuple(values)
-        self.tuples = [(name, row) for name, relation in relations.items() for row in self._rows(relation)]
+        self.tuples = [
+            (name, row) for name, relation in relations.items() for row in self._rows(relation)
+        ]
         numbers = np.arange(1 << len(self.tuples), dtype=np.int64)
         self.size = len(numbers)
         self.presence: dict[tuple[str, Row], Truth] = {
@@ -39,7 +41,11 @@ class Space:
     def _rows(self, relation: Any) -> Iterator[Row]:
         choices = []
         for column in relation.columns:
-            values = [value for value in self.values if value in dict(relation.domains).get(column, self.values)]
+            values = [
+                value
+                for value in self.values
+                if value in dict(relation.domains).get(column, self.values)
+            ]
             choices.append([*values, *([None] if column in relation.nullable else [])])
         return product(*choices)
 
@@ -49,7 +55,9 @@ class Space:
     def number(self, world: Collection[tuple[str, Row]]) -> int:
         return sum(1 << place for place, fact in enumerate(self.tuples) if fact in world)
 
-    def valuations(self, variables: Sequence[Any], fixed: Mapping[Any, Any] | None = None) -> Iterator[dict[Any, Any]]:
+    def valuations(
+        self, variables: Sequence[Any], fixed: Mapping[Any, Any] | None = None
+    ) -> Iterator[dict[Any, Any]]:
         free = [one for one in dict.fromkeys(variables) if one not in (fixed or {})]
         for values in product((*self.values, None), repeat=len(free)):
             yield {**(fixed or {}), **dict(zip(free, values, strict=True))}
@@ -58,7 +66,12 @@ class Space:
         return np.zeros(self.size, dtype=bool)
 
     def satisfied(
-        self, atoms: Sequence[Any], comparisons: Sequence[Any], known: Collection[Any], values: Mapping[Any, Any], presence: Presence
+        self,
+        atoms: Sequence[Any],
+        comparisons: Sequence[Any],
+        known: Collection[Any],
+        values: Mapping[Any, Any],
+        presence: Presence,
     ) -> Truth:
         """Where are all atoms there, under a valuation that satisfies the rest?"""
         for one in comparisons:
@@ -70,7 +83,9 @@ class Space:
             return self.nothing()
         found = ~self.nothing()
         for atom in atoms:
-            there = presence.get((atom.relation, tuple(value_of(term, values) for term in atom.terms)))
+            there = presence.get(
+                (atom.relation, tuple(value_of(term, values) for term in atom.terms))
+            )
             if there is None:
                 return self.nothing()
             found = found & there
@@ -81,7 +96,13 @@ class Space:
         found: Answers = {}
         for part in query.parts:
             for values in self.valuations(variables_of(part.atoms)):
-                here = self.satisfied(part.atoms, part.comparisons, part.known, values, self.presence if presence is None else presence)
+                here = self.satisfied(
+                    part.atoms,
+                    part.comparisons,
+                    part.known,
+                    values,
+                    self.presence if presence is None else presence,
+                )
                 if here.any():
                     row = tuple(value_of(term, values) for term in part.head)
                     found[row] = found.get(row, self.nothing()) | here
@@ -100,7 +121,9 @@ class Space:
     def _one_of(self, alternatives: Sequence[Any], values: Mapping[Any, Any]) -> Truth:
         found = self.nothing()
         for one in alternatives:
-            if all(value_of(left, values) == value_of(right, values) for left, right in one.equalities):
+            if all(
+                value_of(left, values) == value_of(right, values) for left, right in one.equalities
+            ):
                 for extended in self.valuations(variables_of(one.atoms), values):
                     found |= self.satisfied(one.atoms, one.comparisons, (), extended, self.presence)
         return found
@@ -125,11 +148,14 @@ def variables_of(atoms: Sequence[Any]) -> list[Any]:
 def same(one: Answers, two: Answers, where: Truth) -> bool:
     """Are two answers the same on all these databases?"""
     nothing = np.zeros(len(where), dtype=bool)
-    return all(not ((one.get(row, nothing) ^ two.get(row, nothing)) & where).any() for row in {*one, *two})
+    return all(
+        not ((one.get(row, nothing) ^ two.get(row, nothing)) & where).any() for row in {*one, *two}
+    )
 
 
 def determined(new: Answers, views: Sequence[Answers], where: Truth) -> bool:
     """Do databases on which all views are the same agree on another query?"""
+
     def code(answers: Sequence[Answers]) -> Any:
         columns = [here[where] for one in answers for here in one.values()]
         return np.stack(columns, axis=1) if columns else np.zeros((int(where.sum()), 1), dtype=bool)
@@ -147,10 +173,17 @@ def instantiations(template: Any, values: Sequence[Any]) -> Iterator[dict[Any, A
     for chosen in product(values, repeat=len(variables)):
         if len(set(chosen)) == len(chosen):
             put = dict(zip(variables, chosen, strict=True))
-            pairs = [(value_of(one.left, put), value_of(one.right, put)) for one in template.comparisons]
-            if all(left != right for left, right in pairs) and all(put[one] is not None for one in template.known):
+            pairs = [
+                (value_of(one.left, put), value_of(one.right, put)) for one in template.comparisons
+            ]
+            if all(left != right for left, right in pairs) and all(
+                put[one] is not None for one in template.known
+            ):
                 yield put
 
 
 def instance(template: Any, values: Mapping[Any, Any]) -> frozenset[tuple[str, Row]]:
-    return frozenset((atom.relation, tuple(value_of(term, values) for term in atom.terms)) for atom in template.facts)
+    return frozenset(
+        (atom.relation, tuple(value_of(term, values) for term in atom.terms))
+        for atom in template.facts
+    )

@@ -18,11 +18,32 @@ CANCER = "SELECT name FROM patients WHERE illness = 'cancer'"
 # Finite cases of chapter 2 of the dissertation and of its errata: columns, keys, secret, view, disclosed as sets, as bags.
 # A rule is head :- atoms; single letters in quotes or numbers are constants.
 CASES = [
-    ({"a": ("p", "q"), "b": ("m0", "m1"), "c": ("n0", "n1")}, (), "a :- a,b,'n0' & 'p','m0','n0'", "a :- a,'m1',b & 'q','m1','n1'", False, True),
+    (
+        {"a": ("p", "q"), "b": ("m0", "m1"), "c": ("n0", "n1")},
+        (),
+        "a :- a,b,'n0' & 'p','m0','n0'",
+        "a :- a,'m1',b & 'q','m1','n1'",
+        False,
+        True,
+    ),
     ({"a": (1, 5), "b": (2, 3)}, (), ":- 1,y & x,2", ":- 1,3", True, True),
     ({"a": (1, 2, 3), "b": (1, 2, 3)}, (("a",), ("b",)), ":- 1,1", ":- 2,2", True, None),
-    ({"id": (1, 2), "sal": (10, 20, 30, 40)}, (), "i :- i,s & s >= 30", "i :- i,s & s < 30", False, False),
-    ({"id": (1, 2), "sal": (10, 20, 30, 40)}, (), "i :- i,s & s >= 30", "i :- i,s & s <= 30", True, True),
+    (
+        {"id": (1, 2), "sal": (10, 20, 30, 40)},
+        (),
+        "i :- i,s & s >= 30",
+        "i :- i,s & s < 30",
+        False,
+        False,
+    ),
+    (
+        {"id": (1, 2), "sal": (10, 20, 30, 40)},
+        (),
+        "i :- i,s & s >= 30",
+        "i :- i,s & s <= 30",
+        True,
+        True,
+    ),
     ({"x": (1, 2), "y": ("a", "b", "c")}, (("x",),), ":- 1,'a'", ":- 2,'b'", False, False),
     ({"x": (1, 2), "y": ("a", "b")}, (("x",),), "x :- x,'a'", "x :- x,'b'", True, True),
     ({"x": (1, 2), "y": ("a", "b")}, (("x",),), ":- 1,'a'", ":- 2,y", False, False),
@@ -63,7 +84,9 @@ def test_cases_with_known_answers(case, distinct) -> None:
         pytest.skip("known as sets only")
     table = Table("r", tuple(Column(name, values) for name, values in columns.items()), keys)
     with Laboratory(Schema((table,))) as lab:
-        found = [lab.answers(as_sql(text, list(columns), distinct=distinct)) for text in (secret, view)]
+        found = [
+            lab.answers(as_sql(text, list(columns), distinct=distinct)) for text in (secret, view)
+        ]
         assert lab.discloses(*found) is expected
         assert lab.independent(*found, rng=random.Random(1)) is not expected
 
@@ -85,14 +108,18 @@ def test_what_is_asked_about_other_rows_tells_nothing() -> None:
 
 
 def test_an_error_is_an_answer() -> None:
-    assert disclosed("SELECT max(1 // (CASE WHEN illness = 'cancer' THEN 0 ELSE 1 END)) IS NULL AS x FROM patients")
+    assert disclosed(
+        "SELECT max(1 // (CASE WHEN illness = 'cancer' THEN 0 ELSE 1 END)) IS NULL AS x FROM patients"
+    )
     assert disclosed("SELECT count((SELECT name FROM patients WHERE illness = 'cancer')) * 0 AS x")
     assert not disclosed("SELECT (SELECT name FROM patients WHERE illness = 'flu') AS x")
 
 
 def test_the_order_of_rows_is_an_answer() -> None:
     yes = "EXISTS (SELECT 1 FROM patients WHERE illness = 'cancer')"
-    assert disclosed(f"SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY CASE WHEN {yes} THEN x ELSE -x END")
+    assert disclosed(
+        f"SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY CASE WHEN {yes} THEN x ELSE -x END"
+    )
     assert not disclosed("SELECT x FROM (VALUES (1), (2)) v(x) ORDER BY x")
 
 
@@ -100,22 +127,30 @@ def test_keys_make_rows_exclude_each_other() -> None:
     keyed = grammar.SCHEMAS["keyed"]
     assert disclosed("SELECT name FROM patients WHERE illness = 'flu'", schema=keyed)
     ann = "SELECT 1 FROM patients WHERE name = 'ann' AND illness = 'cancer'"
-    assert not disclosed("SELECT illness FROM patients WHERE name = 'bob'", secret=ann, schema=keyed)
+    assert not disclosed(
+        "SELECT illness FROM patients WHERE name = 'bob'", secret=ann, schema=keyed
+    )
     assert disclosed(
-        "SELECT 1 FROM patients WHERE name = 'bob' AND illness = 'flu'", secret=ann, schema=grammar.SCHEMAS["two keys of three"]
+        "SELECT 1 FROM patients WHERE name = 'bob' AND illness = 'flu'",
+        secret=ann,
+        schema=grammar.SCHEMAS["two keys of three"],
     )
 
 
 def test_a_function_of_views_is_told_apart() -> None:
     with Laboratory(PATIENTS) as lab:
         flu = lab.answers("SELECT name FROM patients WHERE illness = 'flu'")
-        assert is_function_of(lab.answers("SELECT count(*) FROM patients WHERE illness = 'flu'"), [flu])
+        assert is_function_of(
+            lab.answers("SELECT count(*) FROM patients WHERE illness = 'flu'"), [flu]
+        )
         assert not is_function_of(lab.answers("SELECT count(*) FROM patients"), [flu])
         assert is_function_of(lab.answers("SELECT 1"), [])
         assert not is_function_of(flu, [])
 
 
-@pytest.mark.parametrize("name", [name for name, schema in grammar.SCHEMAS.items() if len(schema.possible) < 9])
+@pytest.mark.parametrize(
+    "name", [name for name, schema in grammar.SCHEMAS.items() if len(schema.possible) < 9]
+)
 def test_the_theorem_agrees_with_the_definition(name: str) -> None:
     """Also for several queries together, and with two candidate keys."""
     rng = random.Random(name)
@@ -155,10 +190,15 @@ def _function_of_components(lab: Laboratory, rng: random.Random) -> tuple[int, .
     """A random answer that looks at some of the components only."""
     components = sorted(set(lab.component))
     looked = {one for one in components if rng.random() < 0.5}
-    rows = [row for row in range(len(lab.possible)) if lab.component[row] in looked and rng.random() < 0.8]
+    rows = [
+        row
+        for row in range(len(lab.possible))
+        if lab.component[row] in looked and rng.random() < 0.8
+    ]
     drawn: dict[tuple[int, ...], int] = {}
     return tuple(
-        drawn.setdefault(tuple(database >> row & 1 for row in rows), rng.randrange(3)) for database in lab.databases
+        drawn.setdefault(tuple(database >> row & 1 for row in rows), rng.randrange(3))
+        for database in lab.databases
     )
 
 
@@ -201,4 +241,9 @@ def test_an_order_of_all_columns_tells_no_more_than_the_rows(sql: str, at_once: 
 
 
 def _numbers(answers) -> tuple[int, ...]:
-    return together(tuple({answer: at for at, answer in enumerate(dict.fromkeys(answers))}[answer] for answer in answers))
+    return together(
+        tuple(
+            {answer: at for at, answer in enumerate(dict.fromkeys(answers))}[answer]
+            for answer in answers
+        )
+    )

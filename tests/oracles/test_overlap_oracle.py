@@ -36,13 +36,20 @@ from oracles.overlap_cases import (
 
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("TACIT_CASES") or HERE.parents[2] / "shared" / "cases") / "tables.json"
-TABLES: list[dict[str, Any]] = json.loads(SHARED.read_text("utf-8"))["cases"] if SHARED.is_file() else []
+TABLES: list[dict[str, Any]] = (
+    json.loads(SHARED.read_text("utf-8"))["cases"] if SHARED.is_file() else []
+)
 HALF = Fraction(1, 2)
 
 
 def named(kind: str) -> Any:
     found = [pytest.param(one, id=one["name"]) for one in TABLES if one["kind"] == kind]
-    return found or [pytest.param(None, marks=pytest.mark.skip(reason="no tables.json in the folder that TACIT_CASES names"))]
+    return found or [
+        pytest.param(
+            None,
+            marks=pytest.mark.skip(reason="no tables.json in the folder that TACIT_CASES names"),
+        )
+    ]
 
 
 def frozen(sets: Sequence[Sequence[Any]]) -> set[frozenset[Any]]:
@@ -58,7 +65,8 @@ def test_gamma_cases(given: dict[str, Any]) -> None:
     assert found.count == given["count"]
     expected = given["posteriors"] if given["count"] else {}
     assert found.posteriors == {
-        key: {value: Fraction(share) for value, share in shares.items()} for key, shares in expected.items()
+        key: {value: Fraction(share) for value, share in shares.items()}
+        for key, shares in expected.items()
     }
     assert found.largest == (Fraction(given["max_posterior"]) if given["max_posterior"] else None)
 
@@ -77,7 +85,10 @@ def view_of(given: Mapping[str, Any], name: str) -> View:
 
 @pytest.mark.parametrize("given", named("sind"))
 def test_sind_cases(given: dict[str, Any]) -> None:
-    people = {number: dict(zip(given["attributes"], row, strict=True)) for number, row in enumerate(given["B"])}
+    people = {
+        number: dict(zip(given["attributes"], row, strict=True))
+        for number, row in enumerate(given["B"])
+    }
     truth = dict(enumerate(given["P"]))
     views = [view_of(view, f"v{number}") for number, view in enumerate(given["views"])]
     found = overlap.fitting_the_truth(people, truth, views, given["dom"])
@@ -87,10 +98,18 @@ def test_sind_cases(given: dict[str, Any]) -> None:
     assert found.partition() == given["sind_partition"]
     assert overlap.level(found.partition()) == given["k_sind_level"]
     careful = overlap.conservative_partition(people, views, given["dom"])
-    assert (careful, overlap.level(careful)) == (given["conservative_partition"], given["conservative_level"])
-    assert overlap.rsind(people, truth, views, given["dom"], diverse=False)[0] == given["k_rsind_level_def4"]
+    assert (careful, overlap.level(careful)) == (
+        given["conservative_partition"],
+        given["conservative_level"],
+    )
+    assert (
+        overlap.rsind(people, truth, views, given["dom"], diverse=False)[0]
+        == given["k_rsind_level_def4"]
+    )
     assert overlap.rsind(people, truth, views, given["dom"])[0] == given["k_rsind_level_diverse"]
-    assert all(overlap.rsind_set(found, truth, one, diverse=False) for one in given["k_rsind_witness"])
+    assert all(
+        overlap.rsind_set(found, truth, one, diverse=False) for one in given["k_rsind_witness"]
+    )
     printed = [
         list(pair)
         for pair in itertools.combinations(people, 2)
@@ -103,9 +122,14 @@ def test_sind_cases(given: dict[str, Any]) -> None:
 # -- gamma-privacy in the paper ---------------------------------------------------------------------
 
 PATIENTS = {
-    "Alan": ("M", 23, "Heart"), "Bob": ("M", 24, "SARS"), "Clark": ("M", 25, "Viral"), "Donald": ("M", 26, "SARS"),
-    "Ellen": ("F", 27, "Viral"), "Fen": ("F", 28, "SARS"), "Garcia": ("F", 28, "Flu"),
-}  # fmt: skip
+    "Alan": ("M", 23, "Heart"),
+    "Bob": ("M", 24, "SARS"),
+    "Clark": ("M", 25, "Viral"),
+    "Donald": ("M", 26, "SARS"),
+    "Ellen": ("F", 27, "Viral"),
+    "Fen": ("F", 28, "SARS"),
+    "Garcia": ("F", 28, "Flu"),
+}
 PUBLIC = {name: {"name": name, "sex": sex, "age": age} for name, (sex, age, _) in PATIENTS.items()}
 ILL = {name: row[-1] for name, row in PATIENTS.items()}
 
@@ -152,7 +176,9 @@ def test_both_further_views_restore() -> None:
 
 def test_the_fewest_further_views() -> None:
     """Of all ranges of ages none restores alone, and the paper's pair is one of the pairs that do."""
-    ranges = [aged(low, high) for low, high in itertools.combinations_with_replacement(range(23, 29), 2)]
+    ranges = [
+        aged(low, high) for low, high in itertools.combinations_with_replacement(range(23, 29), 2)
+    ]
     found = overlap.restorations(PUBLIC, ILL, BOTH, ranges, HALF, 2)
     pairs = {frozenset(ranges[place].name for place in chosen) for chosen in found}
     assert all(len(pair) == 2 for pair in pairs)
@@ -177,7 +203,12 @@ def test_people_in_no_view_are_left_out() -> None:
     found = overlap.gamma(people, views, [Counter([("x",), ("y",)])])
     assert (found.count, set(found.posteriors)) == (2, {"a", "b"})
     assert overlap.gamma(people, [by_members("v", "")], [Counter()]) == overlap.Beliefs(1, {})
-    assert overlap.gamma(people, [by_members("v", "ab", shows_private=False)], [Counter({(): 2})]).count == 1
+    assert (
+        overlap.gamma(
+            people, [by_members("v", "ab", shows_private=False)], [Counter({(): 2})]
+        ).count
+        == 1
+    )
 
 
 def test_a_declared_domain_matters_where_a_view_hides_the_value() -> None:
@@ -211,8 +242,12 @@ def test_silence_speaks_to_those_who_know_why() -> None:
     people, views = only_keys("ab"), [by_members("v", "ab")]
     alone = by_members("a", "a")
     for truth, belief in (({"a": "x", "b": "y"}, "x"), ({"a": "y", "b": "x"}, "y")):
-        found = overlap.aware(people, truth, views, lambda table: [alone] if table["a"] == "x" else [])
-        assert found == overlap.Beliefs(1, {"a": {belief: Fraction(1)}, "b": {"xy".replace(belief, ""): Fraction(1)}})
+        found = overlap.aware(
+            people, truth, views, lambda table: [alone] if table["a"] == "x" else []
+        )
+        assert found == overlap.Beliefs(
+            1, {"a": {belief: Fraction(1)}, "b": {"xy".replace(belief, ""): Fraction(1)}}
+        )
 
 
 def always(views: list[View]) -> overlap.Procedure:
@@ -239,10 +274,15 @@ def test_the_paper_s_restoration_against_those_who_know_it() -> None:
 
 def test_knowing_the_procedure_can_tell_more() -> None:
     """Four tables fit and all is 1/2. In one of them the first candidate would have done, so it is another one."""
-    people, truth = only_keys("gedbc"), dict(zip("gedbc", ["hiv", "flu", "hiv", "flu", "asthma"], strict=True))
+    people, truth = (
+        only_keys("gedbc"),
+        dict(zip("gedbc", ["hiv", "flu", "hiv", "flu", "asthma"], strict=True)),
+    )
     disclosed = [by_members("v", "ge"), by_members("w", "edbc")]
     candidates = [by_members("first", "gedb"), by_members("second", "bc")]
-    assert overlap.gamma(people, disclosed, overlap.answers(people, truth, disclosed)).largest == Fraction(2, 3)
+    assert overlap.gamma(
+        people, disclosed, overlap.answers(people, truth, disclosed)
+    ).largest == Fraction(2, 3)
     assert overlap.restorations(people, truth, disclosed, candidates, HALF, 1) == [(1,)]
     views = [*disclosed, candidates[1]]
     plain = overlap.gamma(people, views, overlap.answers(people, truth, views))
@@ -250,21 +290,32 @@ def test_knowing_the_procedure_can_tell_more() -> None:
     procedure = overlap.first_restoration(people, disclosed, candidates, HALF, 1)
     found = overlap.aware(people, truth, disclosed, procedure)
     assert (found.count, found.largest) == (3, Fraction(2, 3))
-    assert all(set(shares) <= set(plain.posteriors[key]) for key, shares in found.posteriors.items())
+    assert all(
+        set(shares) <= set(plain.posteriors[key]) for key, shares in found.posteriors.items()
+    )
 
 
 # -- indistinguishability in the paper --------------------------------------------------------------
 
 FIGURE_1 = {
-    "t1": ("22030", 39, "White", "Male", "Cold"), "t2": ("22030", 50, "White", "Male", "AIDS"),
-    "t3": ("22030", 38, "White", "Male", "Obesity"), "t4": ("22030", 53, "Black", "Male", "AIDS"),
-    "t5": ("22031", 28, "Black", "Female", "Chest Pain"), "t6": ("22031", 37, "White", "Female", "Hypertension"),
-    "t7": ("22031", 49, "Black", "Female", "Obesity"), "t8": ("22031", 52, "White", "Male", "Cold"),
-    "t9": ("22032", 30, "Asian", "Male", "Hypertension"), "t10": ("22032", 40, "Asian", "Male", "Chest Pain"),
-    "t11": ("22033", 30, "White", "Male", "Hypertension"), "t12": ("22033", 40, "White", "Male", "Chest Pain"),
-}  # fmt: skip
+    "t1": ("22030", 39, "White", "Male", "Cold"),
+    "t2": ("22030", 50, "White", "Male", "AIDS"),
+    "t3": ("22030", 38, "White", "Male", "Obesity"),
+    "t4": ("22030", 53, "Black", "Male", "AIDS"),
+    "t5": ("22031", 28, "Black", "Female", "Chest Pain"),
+    "t6": ("22031", 37, "White", "Female", "Hypertension"),
+    "t7": ("22031", 49, "Black", "Female", "Obesity"),
+    "t8": ("22031", 52, "White", "Male", "Cold"),
+    "t9": ("22032", 30, "Asian", "Male", "Hypertension"),
+    "t10": ("22032", 40, "Asian", "Male", "Chest Pain"),
+    "t11": ("22033", 30, "White", "Male", "Hypertension"),
+    "t12": ("22033", 40, "White", "Male", "Chest Pain"),
+}
 COLUMNS = ("zip", "age", "race", "gender")
-EVERYBODY = {name: {"id": name, **dict(zip(COLUMNS, row[:-1], strict=True))} for name, row in FIGURE_1.items()}
+EVERYBODY = {
+    name: {"id": name, **dict(zip(COLUMNS, row[:-1], strict=True))}
+    for name, row in FIGURE_1.items()
+}
 PROBLEM = {name: row[-1] for name, row in FIGURE_1.items()}
 
 
@@ -307,8 +358,12 @@ def test_figure_3() -> None:
     for diverse in (True, False):
         level, sets = overlap.rsind(people, truth, FIGURE_3, diverse=diverse)
         assert level == 2
-        assert sets is not None and all(overlap.rsind_set(found, truth, one, diverse) for one in sets)
-    assert all(overlap.rsind_set(found, truth, pair, diverse=True) for pair in (["t1", "t2"], ["t3", "t4"]))
+        assert sets is not None and all(
+            overlap.rsind_set(found, truth, one, diverse) for one in sets
+        )
+    assert all(
+        overlap.rsind_set(found, truth, pair, diverse=True) for pair in (["t1", "t2"], ["t3", "t4"])
+    )
 
 
 def test_each_permutation_of_an_rsind_set_is_possible() -> None:
@@ -388,7 +443,10 @@ def test_errata_23_current_values_and_all_values() -> None:
     people, truth = only_keys("abc"), dict(zip("abc", "xyz", strict=True))
     rng, seen = random.Random(2), 0
     for _ in range(4000):
-        cells = [{cell for cell in itertools.product("abc", "xyz") if rng.random() < 0.5} for _ in range(2)]
+        cells = [
+            {cell for cell in itertools.product("abc", "xyz") if rng.random() < 0.5}
+            for _ in range(2)
+        ]
         views = [
             View("v", lambda row, value, one=one: (row["key"], value) in one, shows_private=False)  # type: ignore[misc]
             for one in cells
@@ -455,7 +513,9 @@ def test_errata_21_current_swaps_are_rsind_where_all_views_show_the_value() -> N
             for first, second in itertools.combinations(one.people, 2):
                 values = (one.truth[first], one.truth[second])
                 same = values[0] == values[1]
-                edge = same or overlap.printed_csind(one.people, one.truth, one.views, first, second)
+                edge = same or overlap.printed_csind(
+                    one.people, one.truth, one.views, first, second
+                )
                 assert found.rsind(first, second, values) == edge, one
     assert tried > 30
 
@@ -492,7 +552,8 @@ def test_classes_are_counted_as_by_the_formula() -> None:
             if put == [+Counter(given) for given in one.given]:
                 counts = [Counter(picked) for picked in chosen]
                 weight = prod(
-                    factorial(size) // prod(map(factorial, x.values())) for size, x in zip(one.sizes, counts, strict=True)
+                    factorial(size) // prod(map(factorial, x.values()))
+                    for size, x in zip(one.sizes, counts, strict=True)
                 )
                 total += weight
                 for place, (size, x) in enumerate(zip(one.sizes, counts, strict=True)):
@@ -522,7 +583,9 @@ def test_all_sizes_of_beliefs_are_common() -> None:
         mix["outside"] += len(one.beliefs().posteriors) < len(one.rows)
         mix["nobody"] += any(not given for given in one.answers)
         mix["repeated"] += len({repr(given) for given in one.answers}) < len(one.answers)
-        mix["unpublished"] += one.domain is not None and len(one.domain) > len(overlap.published(one.views, one.answers))
+        mix["unpublished"] += one.domain is not None and len(one.domain) > len(
+            overlap.published(one.views, one.answers)
+        )
         mix["hidden"] += any(not view.shows_private for view in one.views)
     assert all(mix[aim] > 75 for aim in AIMS), mix
     assert min(mix.values()) > 25, mix
@@ -544,7 +607,9 @@ def test_answers_from_elsewhere_often_contradict() -> None:
 
 
 def test_restoration_often_takes_one_or_two_views() -> None:
-    mix = Counter(len(found[0]) if (found := one.restorations(2)) else None for one in cases(["restore"], 50))
+    mix = Counter(
+        len(found[0]) if (found := one.restorations(2)) else None for one in cases(["restore"], 50)
+    )
     assert min(mix[None], mix[1], mix[2]) >= 5, mix
 
 
@@ -557,11 +622,18 @@ def test_sql_says_what_the_conditions_say(kind: str) -> None:
         table = plan["tables"]["people"]
         with sqlite3.connect(":memory:") as base:
             base.execute(f"CREATE TABLE people ({', '.join(table['columns'])})")
-            base.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(table['columns']))})", table["rows"])
+            base.executemany(
+                f"INSERT INTO people VALUES ({', '.join('?' * len(table['columns']))})",
+                table["rows"],
+            )
             for place, release in enumerate(plan["releases"].values()):
-                assert Counter(base.execute(release["query"])) == Counter(one.answer_rows(place)), one
+                assert Counter(base.execute(release["query"])) == Counter(one.answer_rows(place)), (
+                    one
+                )
         true = replace(one, told=None)
-        told = replace(one, told=tuple(tuple(one.answer_rows(place)) for place, _ in enumerate(one.queries)))
+        told = replace(
+            one, told=tuple(tuple(one.answer_rows(place)) for place, _ in enumerate(one.queries))
+        )
         assert told.answers == true.answers == overlap.answers(one.people, one.truth, one.views)
 
 
@@ -574,19 +646,24 @@ def test_a_plan_has_the_form_of_the_design() -> None:
     assert plan["tables"]["people"]["sensitive"] == [PRIVATE]
     assert plan["tables"]["people"]["domains"] == {PRIVATE: list(one.domain or ())}
     assert list(one.answer_files()) == [plan["releases"][name]["answer"] for name in names]
-    for text, query, given in zip(one.answer_files().values(), one.queries, one.answers, strict=True):
+    for text, query, given in zip(
+        one.answer_files().values(), one.queries, one.answers, strict=True
+    ):
         head, *lines = text.splitlines()
         assert (head, len(lines)) == (",".join(query.columns or ("1",)), sum(given.values()))
     asked = one.to_plan("k-sind", "k-rsind", k=3, variant="literal")["checks"]
     assert asked == [
-        {"k-sind": {"releases": names, "k": 3}}, {"k-rsind": {"releases": names, "k": 3, "variant": "literal"}},
-    ]  # fmt: skip
+        {"k-sind": {"releases": names, "k": 3}},
+        {"k-rsind": {"releases": names, "k": 3, "variant": "literal"}},
+    ]
 
 
 def test_all_ranges_are_all_sets_of_people_that_ranges_select() -> None:
     for one in cases(["restore"], 8):
         chosen = all_ranges(one, text=())
-        members = {frozenset(overlap.covered(one.people, [query.view("v")], ["any"])) for query in chosen}
+        members = {
+            frozenset(overlap.covered(one.people, [query.view("v")], ["any"])) for query in chosen
+        }
         ages = sorted({row["age"] for row in one.people.values()})
         assert len(members) == len(chosen) == len(ages) * (len(ages) + 1) // 2
 

@@ -100,7 +100,9 @@ def plain_answer(text: str, instance: Instance, schema: safety.Schema) -> Answer
     for rule in read_query(text).rules:
         for values in assignments(rule.body.variables, all_values(schema, [rule.body])):
             if is_true(rule.body, instance, values):
-                found.add(tuple(values[term] if isinstance(term, Var) else term for term in rule.head))
+                found.add(
+                    tuple(values[term] if isinstance(term, Var) else term for term in rule.head)
+                )
     return frozenset(found)
 
 
@@ -141,7 +143,9 @@ def test_answers_are_what_all_assignments_give() -> None:
             compared += 1
             for text in queries:
                 expected = plain_answer(text, instance, one.schema)
-                assert answer(text, instance) == space.answer(text, mask) == expected, f"{text} on {instance}\n{one}"
+                assert answer(text, instance) == space.answer(text, mask) == expected, (
+                    f"{text} on {instance}\n{one}"
+                )
             for text in constraints:
                 lawful = plainly_satisfies(text, instance, one.schema)
                 assert safety.satisfies(text, instance) == lawful, f"{text} on {instance}\n{one}"
@@ -158,16 +162,22 @@ def subsets(schema: safety.Schema) -> Iterator[Instance]:
 def plain_worlds(one: Case) -> tuple[list[Instance], list[Instance], list[Instance]]:
     """The instances that satisfy the constraints; the worlds before; the worlds after."""
     lawful = [
-        world for world in subsets(one.schema) if all(safety.satisfies(text, world) for text in one.constraints)
+        world
+        for world in subsets(one.schema)
+        if all(safety.satisfies(text, world) for text in one.constraints)
     ]
     before = [
-        world for world in lawful if all(answer(text, world) == answer(text, one.instance) for text in one.views)
+        world
+        for world in lawful
+        if all(answer(text, world) == answer(text, one.instance) for text in one.views)
     ]
     after = [
         world
         for world in before
         if all(
-            answer(text, world) == answer(text, one.instance) if kind == "view" else safety.satisfies(text, world)
+            answer(text, world) == answer(text, one.instance)
+            if kind == "view"
+            else safety.satisfies(text, world)
             for kind, text in one.new
         )
     ]
@@ -182,16 +192,26 @@ def test_worlds_are_those_of_all_sets_of_tuples() -> None:
         assert {space.instance(mask) for mask in judged.after} == set(after), str(one)
         assert judged.ruled_out == set(before) - set(after), str(one)
         assert judged.worlds_equal == (set(before) == set(after)), str(one)
-        was, now = (Counter(answer(one.secret, world) for world in worlds) for worlds in (before, after))
-        assert judged.multiplicities == {secret: (count, now[secret]) for secret, count in was.items()}, str(one)
+        was, now = (
+            Counter(answer(one.secret, world) for world in worlds) for worlds in (before, after)
+        )
+        assert judged.multiplicities == {
+            secret: (count, now[secret]) for secret, count in was.items()
+        }, str(one)
         extents = [answer(text, one.instance) for text in one.views]
-        assert set(safety.worlds(one.schema, one.constraints, one.views, extents)) == set(before), str(one)
+        assert set(safety.worlds(one.schema, one.constraints, one.views, extents)) == set(before), (
+            str(one)
+        )
 
 
 # -- the definitions, with priors ---------------------------------------------------------------
 
 Prior = dict[Any, Fraction]
-WEIGHTS: dict[int, list[tuple[int, ...]]] = {1: [(1,)], 2: [(1, 1), (1, 3), (5, 2)], 3: [(1, 1, 1), (1, 2, 5)]}
+WEIGHTS: dict[int, list[tuple[int, ...]]] = {
+    1: [(1,)],
+    2: [(1, 1), (1, 3), (5, 2)],
+    3: [(1, 1, 1), (1, 2, 5)],
+}
 
 
 def priors(outcomes: list[Any], rng: random.Random) -> Iterator[Prior]:
@@ -201,7 +221,10 @@ def priors(outcomes: list[Any], rng: random.Random) -> Iterator[Prior]:
         for support in rng.sample(supports, min(len(supports), 150)) if size == 3 else supports:
             for weights in WEIGHTS[size]:
                 total = sum(weights)
-                yield {one: Fraction(weight, total) for one, weight in zip(support, weights, strict=True)}
+                yield {
+                    one: Fraction(weight, total)
+                    for one, weight in zip(support, weights, strict=True)
+                }
 
 
 def changes_belief(one: Case, prior: Prior, before: set[Instance], after: set[Instance]) -> bool:
@@ -222,7 +245,9 @@ def test_g_safety_is_definition_2() -> None:
     rng = random.Random(2)
     for one, judged in cases(TINY, 60):
         lawful, before, after = plain_worlds(one)
-        changed = any(changes_belief(one, prior, set(before), set(after)) for prior in priors(lawful, rng))
+        changed = any(
+            changes_belief(one, prior, set(before), set(after)) for prior in priors(lawful, rng)
+        )
         assert judged.gsafe == (not changed), str(one)
 
 
@@ -236,7 +261,11 @@ def test_e_safety_is_definition_1() -> None:
             witnesses.setdefault(answer(one.secret, world), []).append(world)
         changed = False
         for prior in priors(list(witnesses), rng):
-            even = {world: p / len(witnesses[secret]) for secret, p in prior.items() for world in witnesses[secret]}
+            even = {
+                world: p / len(witnesses[secret])
+                for secret, p in prior.items()
+                for world in witnesses[secret]
+            }
             changed = changed or changes_belief(one, even, set(before), set(after))
         assert judged.esafe == (not changed), str(one)
 
@@ -268,7 +297,9 @@ def test_over_a_domain_is_on_every_instance_of_it() -> None:
         found = one.over_domain()
         space = Space(one.schema)
         news = [text for kind, text in one.new if kind == "constraint"]
-        instances = [space.instance(int(mask)) for mask in space.satisfying([*one.constraints, *news])]
+        instances = [
+            space.instance(int(mask)) for mask in space.satisfying([*one.constraints, *news])
+        ]
         judged = {instance: replace(one, instance=instance).judge() for instance in instances}
         assert found.instances == len(instances)
         for name in ("gsafe", "esafe", "worlds_equal"):
@@ -293,7 +324,9 @@ def shared_entries() -> list[Any]:
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
     known = listed(COPY)
     return [pytest.param(one, id=one["id"]) for one in listed(SHARED) if one not in known] or [
-        pytest.param(None, marks=pytest.mark.skip(reason=f"{SHARED.name} has no more cases than {COPY.name}"))
+        pytest.param(
+            None, marks=pytest.mark.skip(reason=f"{SHARED.name} has no more cases than {COPY.name}")
+        )
     ]
 
 
@@ -307,9 +340,14 @@ def listed_case(entry: dict[str, Any]) -> Case:
         for name, columns in entry["schema"].items()
     }
     return Case(
-        entry["id"], schema, tuple(entry["constraints"]), facts(entry["instance"]), tuple(entry["views"]),
-        (("view", entry["new_view"]),), entry["secret"],
-    )  # fmt: skip
+        entry["id"],
+        schema,
+        tuple(entry["constraints"]),
+        facts(entry["instance"]),
+        tuple(entry["views"]),
+        (("view", entry["new_view"]),),
+        entry["secret"],
+    )
 
 
 def assert_as_listed(entry: dict[str, Any]) -> None:
@@ -318,11 +356,15 @@ def assert_as_listed(entry: dict[str, Any]) -> None:
     assert judged.worlds_equal == expected["gsafe_worlds_equal"]
     assert judged.gsafe == expected["gsafe_definition2"]
     assert judged.esafe == expected["esafe"]
-    assert (judged.worlds_before, judged.worlds_after) == (entry["worlds_before"], entry["worlds_after"])
+    assert (judged.worlds_before, judged.worlds_after) == (
+        entry["worlds_before"],
+        entry["worlds_after"],
+    )
     assert judged.secrets_before == entry["plausible_secrets_before"]
     assert judged.secrets_after == entry["plausible_secrets_after"]
     assert judged.multiplicities == {
-        frozenset(map(tuple, one["secret"])): (one["before"], one["after"]) for one in entry["multiplicities"]
+        frozenset(map(tuple, one["secret"])): (one["before"], one["after"])
+        for one in entry["multiplicities"]
     }
     if entry["eliminated_world"] is None:
         assert not judged.ruled_out
@@ -356,9 +398,14 @@ SECRET = "S(r) :- RP(r, 'p1')"
 
 
 def conference(
-    reviews: dict[str, str], *, papers: tuple[str, ...] = ("p1",), reviewers: tuple[str, ...] = REVIEWERS,
-    committees: tuple[str, ...] = ("c1", "c2"), constraints: tuple[str, ...] = (C1, C2, C3), of: str = "",
-) -> Case:  # fmt: skip
+    reviews: dict[str, str],
+    *,
+    papers: tuple[str, ...] = ("p1",),
+    reviewers: tuple[str, ...] = REVIEWERS,
+    committees: tuple[str, ...] = ("c1", "c2"),
+    constraints: tuple[str, ...] = (C1, C2, C3),
+    of: str = "",
+) -> Case:
     """Reviewers r1, r2 are in c1, others in c2 (all in c1 with one committee); so papers p1, p2 and others."""
     schema: dict[str, Columns] = {
         "RS": (("reviewer", reviewers), ("subcom", committees)),
@@ -368,7 +415,9 @@ def conference(
     instance: set[Fact] = {("RS", (one, committees[0 if one < "r3" else -1])) for one in reviewers}
     instance |= {("SP", (committees[0 if one < "p3" else -1], one)) for one in papers}
     instance |= {("RP", (one, paper)) for paper, names in reviews.items() for one in names.split()}
-    return Case("conference", schema, constraints, frozenset(instance), (V_R, V_S), (V_RS, V_SP), SECRET)
+    return Case(
+        "conference", schema, constraints, frozenset(instance), (V_R, V_S), (V_RS, V_SP), SECRET
+    )
 
 
 def secrets(*names: str) -> set[Answer]:
@@ -387,7 +436,9 @@ def test_example_1() -> None:
     assert after(judged) == secrets("", "r1", "r2", "r1 r2")
     assert (judged.worlds_equal, judged.gsafe, judged.esafe) == (False, False, False)
     # C3 alone says what C1 and C2 say.
-    assert conference({"p1": "r1"}, constraints=(C3,)).judge().multiplicities == judged.multiplicities
+    assert (
+        conference({"p1": "r1"}, constraints=(C3,)).judge().multiplicities == judged.multiplicities
+    )
 
 
 def test_example_1_without_constraints() -> None:
@@ -407,7 +458,9 @@ def test_example_1_with_two_papers() -> None:
 
 def test_example_2_is_not_safe_as_printed() -> None:
     """One committee: the empty secret was twice as likely as others and no longer is."""
-    case = conference({"p1": "r1", "p2": "r2"}, papers=("p1", "p2"), reviewers=("r1", "r2"), committees=("c0",))
+    case = conference(
+        {"p1": "r1", "p2": "r2"}, papers=("p1", "p2"), reviewers=("r1", "r2"), committees=("c0",)
+    )
     judged = case.judge()
     assert judged.multiplicities[frozenset()] == (10, 4)
     assert {pair for secret, pair in judged.multiplicities.items() if secret} == {(5, 4)}
@@ -435,7 +488,9 @@ def test_example_3_with_exactly_two_reviewers() -> None:
 def test_example_3_publishing_that_each_paper_has_two_reviewers() -> None:
     """The constraints as new information, when V_RS and V_SP are out."""
     out = conference({"p1": "r1 r2"})
-    case = replace(out, views=(V_R, V_S, V_RS[1], V_SP[1]), new=(("constraint", C4), ("constraint", C5)))
+    case = replace(
+        out, views=(V_R, V_S, V_RS[1], V_SP[1]), new=(("constraint", C4), ("constraint", C5))
+    )
     judged = case.judge()
     assert (judged.worlds_before, judged.worlds_after) == (4, 1)
     assert after(judged) == secrets("r1 r2")
@@ -471,7 +526,10 @@ def test_example_5_has_7_worlds_of_which_2_are_minimal() -> None:
     assert len(worlds) == 7
     straight = frozenset({("R", ("a1", "b1", "c1")), ("R", ("a2", "b2", "c2"))})
     crossed = frozenset({("R", ("a1", "b2", "c1")), ("R", ("a2", "b1", "c2"))})
-    assert {world for world in worlds if not any(other < world for other in worlds)} == {straight, crossed}
+    assert {world for world in worlds if not any(other < world for other in worlds)} == {
+        straight,
+        crossed,
+    }
     printed = frozenset({("R", ("a1", "b1", "c1")), ("R", ("a1", "b2", "c2"))})
     assert printed not in worlds
 
@@ -479,7 +537,12 @@ def test_example_5_has_7_worlds_of_which_2_are_minimal() -> None:
 def test_extents_that_no_instance_gives_leave_no_world() -> None:
     schema = {"R": [("x", ["a", "b"])]}
     assert safety.worlds(schema, [], ["V(x) :- R(x)"], [frozenset({("c",)})]) == []
-    assert safety.worlds(schema, [], ["V(x) :- R(x)", "W() :- R('a')"], [frozenset({("a",)}), frozenset()]) == []
+    assert (
+        safety.worlds(
+            schema, [], ["V(x) :- R(x)", "W() :- R('a')"], [frozenset({("a",)}), frozenset()]
+        )
+        == []
+    )
 
 
 def test_a_secret_with_a_parameter_is_asked_for_every_value() -> None:
@@ -498,8 +561,9 @@ def test_colluding_clients_have_the_views_of_both() -> None:
     key = ["R(x, y), R(x, z) -> y = z", "R(x, y), R(z, y) -> x = z"]
     new: list[safety.New] = [("view", "N() :- R('a', 1)")]
     assert safety.plausible(schema, key, instance, views, "S(x, y) :- R(x, y)") == {
-        frozenset({("a", 1), ("b", 2)}), frozenset({("a", 2), ("b", 1)}),
-    }  # fmt: skip
+        frozenset({("a", 1), ("b", 2)}),
+        frozenset({("a", 2), ("b", 1)}),
+    }
     assert judge(schema, key, instance, views, new, "S() :- R('b', 2)").secrets_after == 1
 
 
@@ -514,9 +578,18 @@ def test_a_dictionary_is_a_projection() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["S(x) :- R(y)", "S() :- R(x), y != x", "S(x) :- R(x); S() :- R(x)", "S(x)", "S(x) :- R(x", "S(x) :- R(x) T(x)",
-     "S(x) :- R($p), T(x)", "S(x) :- R(x), x < 2", "S(x) :- R(y), x = z, z = x"],
-)  # fmt: skip
+    [
+        "S(x) :- R(y)",
+        "S() :- R(x), y != x",
+        "S(x) :- R(x); S() :- R(x)",
+        "S(x)",
+        "S(x) :- R(x",
+        "S(x) :- R(x) T(x)",
+        "S(x) :- R($p), T(x)",
+        "S(x) :- R(x), x < 2",
+        "S(x) :- R(y), x = z, z = x",
+    ],
+)
 def test_what_is_no_query_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_query(text)
@@ -524,7 +597,14 @@ def test_what_is_no_query_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["R(x)", "R(x) -> y != x", "x = y -> R(x)", "R(x) | T(y) -> U(x)", "R(x) -> T(x) -> U(x)", "R(x) -> true, T(x)"],
+    [
+        "R(x)",
+        "R(x) -> y != x",
+        "x = y -> R(x)",
+        "R(x) | T(y) -> U(x)",
+        "R(x) -> T(x) -> U(x)",
+        "R(x) -> true, T(x)",
+    ],
 )
 def test_what_is_no_constraint_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
@@ -559,9 +639,15 @@ def test_answers_of_many_possible_rows_are_told_apart() -> None:
     schema = {"R": [("x", list(range(4)))]}
     space = Space(schema)
     masks = space.satisfying([])
-    for text in ("S(a, b, c) :- R(a), R(b), R(c), a != b", "S(a, b, c, d) :- R(a), R(b), R(c), R(d)"):
+    for text in (
+        "S(a, b, c) :- R(a), R(b), R(c), a != b",
+        "S(a, b, c, d) :- R(a), R(b), R(c), R(d)",
+    ):
         labels = space.groups(text, masks).tolist()
-        found = {(label, space.answer(text, int(mask))) for label, mask in zip(labels, masks, strict=True)}
+        found = {
+            (label, space.answer(text, int(mask)))
+            for label, mask in zip(labels, masks, strict=True)
+        }
         assert len(found) == len({label for label, _ in found}) == len({rows for _, rows in found})
 
 
@@ -573,7 +659,9 @@ def test_all_four_outcomes_are_common() -> None:
     mix = Counter(judged.kind for _, judged in found)
     assert all(mix[aim] >= 0.15 * len(found) for aim in AIMS), mix
     moved = [judged for _, judged in found if judged.kind == "odds moved"]
-    assert sum(judged.secrets_after == judged.secrets_before for judged in moved) >= 0.05 * len(found)
+    assert sum(judged.secrets_after == judged.secrets_before for judged in moved) >= 0.05 * len(
+        found
+    )
     assert len({str(one).partition("\n")[2] for one, _ in found}) > 0.98 * len(found)
 
 
@@ -606,8 +694,10 @@ def test_variants_are_judged_alike() -> None:
             assert again.kind == judged.kind, text
             assert again.worlds_before == variant.factor * judged.worlds_before, text
             assert again.worlds_after == variant.factor * judged.worlds_after, text
-            pairs = [[tuple(count * factor for count in pair) for pair in each.multiplicities.values()]
-                     for each, factor in ((judged, variant.factor), (again, 1))]  # fmt: skip
+            pairs = [
+                [tuple(count * factor for count in pair) for pair in each.multiplicities.values()]
+                for each, factor in ((judged, variant.factor), (again, 1))
+            ]
             assert Counter(pairs[0]) == Counter(pairs[1]), text
     assert len(seen) == 11
 
@@ -617,15 +707,19 @@ def test_variants_are_judged_alike_over_a_domain() -> None:
         found = one.over_domain()
         for variant in variants(one, number):
             again = variant.case.over_domain()
-            assert (again.gsafe, again.esafe, again.worlds_equal) == (found.gsafe, found.esafe, found.worlds_equal), (
-                f"{variant.name}\n{one}\n{variant.case}"
-            )
+            assert (again.gsafe, again.esafe, again.worlds_equal) == (
+                found.gsafe,
+                found.esafe,
+                found.worlds_equal,
+            ), f"{variant.name}\n{one}\n{variant.case}"
 
 
 def test_a_plan_says_all_of_a_case() -> None:
     for one, _ in cases(PLAIN, 50):
         plan = yaml.safe_load(yaml.safe_dump(one.to_plan(over="domain"), sort_keys=False))
-        rows = {(name, tuple(row)) for name, table in plan["tables"].items() for row in table["rows"]}
+        rows = {
+            (name, tuple(row)) for name, table in plan["tables"].items() for row in table["rows"]
+        }
         schema = {
             name: tuple((column, tuple(table["domains"][column])) for column in table["columns"])
             for name, table in plan["tables"].items()
@@ -639,7 +733,13 @@ def test_a_plan_says_all_of_a_case() -> None:
         ]
         constraints = tuple(plan.get("constraints", ()))
         again = Case(
-            one.name, schema, constraints, frozenset(rows), tuple(views), tuple(new), plan["secrets"]["hidden"]
+            one.name,
+            schema,
+            constraints,
+            frozenset(rows),
+            tuple(views),
+            tuple(new),
+            plan["secrets"]["hidden"],
         )
         assert again == one
         assert [next(iter(check)) for check in plan["checks"]] == ["g-safety", "e-safety"]

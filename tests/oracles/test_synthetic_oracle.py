@@ -87,7 +87,12 @@ def some_alphas(rng: random.Random, k: int) -> list[Fraction]:
 
 def test_the_oracle_shares_no_code_with_tacit() -> None:
     tree = ast.parse(Path(synthetic.__file__).read_text("utf-8"))
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names = [
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    ]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert not [name for name in names if name.startswith("tacit")]
 
@@ -95,7 +100,9 @@ def test_the_oracle_shares_no_code_with_tacit() -> None:
 @pytest.mark.parametrize(("n", "k"), [(0, 3), (1, 1), (3, 2), (4, 3), (2, 5)])
 def test_histograms_are_all_ways_to_count_the_people(n: int, k: int) -> None:
     found = list(histograms(n, k))
-    people = {tuple(row.count(cell) for cell in range(k)) for row in itertools.product(range(k), repeat=n)}
+    people = {
+        tuple(row.count(cell) for cell in range(k)) for row in itertools.product(range(k), repeat=n)
+    }
     assert len(found) == len(set(found)) == comb(n + k - 1, k - 1)
     assert set(found) == people
 
@@ -184,7 +191,10 @@ def test_good_outputs_worked_out_by_hand() -> None:
     """gamma = 3/2, alpha = 1: (2, 0) allows up to 3 and 3/2 people, (1, 1) up to 3/2 in each."""
     gamma, alphas = Fraction(3, 2), (ONE, ONE)
     outputs = list(histograms(2, 2))
-    assert [one for one in outputs if is_representative(one, (2, 0), gamma, alphas)] == [(1, 1), (2, 0)]
+    assert [one for one in outputs if is_representative(one, (2, 0), gamma, alphas)] == [
+        (1, 1),
+        (2, 0),
+    ]
     assert [one for one in outputs if is_representative(one, (1, 1), gamma, alphas)] == [(1, 1)]
     assert [one for one in outputs if is_good(one, (2, 0), gamma, alphas)] == [(1, 1), (2, 0)]
     assert [one for one in outputs if is_good(one, (1, 1), gamma, alphas)] == outputs
@@ -201,7 +211,9 @@ def test_accepting_everything_changes_nothing_and_nothing_never_ends() -> None:
 
 def test_noise_adds_up() -> None:
     for q in (HALF, Fraction(2, 7)):
-        assert noise_at_least(-3, q) == sum(noise(z, q) for z in range(-3, 6)) + noise_at_least(6, q)
+        assert noise_at_least(-3, q) == sum(noise(z, q) for z in range(-3, 6)) + noise_at_least(
+            6, q
+        )
         assert noise_at_least(4, q) == noise(4, q) / (1 - q)  # a geometric series
         assert noise_at_least(4, q) + noise_at_least(-3, q) == 1  # symmetric
 
@@ -215,12 +227,25 @@ def test_a_threshold_worked_out_by_hand() -> None:
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
-@pytest.mark.parametrize(("n", "k", "threshold"), [(1, 2, 1), (2, 2, 2), (3, 2, 1), (2, 3, 2), (2, 2, 4), (3, 2, 0), (2, 2, -1)])
-def test_counts_above_the_cap_tell_nothing_more(n: int, k: int, threshold: int, everywhere: bool) -> None:
+@pytest.mark.parametrize(
+    ("n", "k", "threshold"),
+    [(1, 2, 1), (2, 2, 2), (3, 2, 1), (2, 3, 2), (2, 2, 4), (3, 2, 0), (2, 2, -1)],
+)
+def test_counts_above_the_cap_tell_nothing_more(
+    n: int, k: int, threshold: int, everywhere: bool
+) -> None:
     least = max(n, threshold)
-    for q, ratio in itertools.product((HALF, Fraction(2, 5)), (Fraction(3, 2), Fraction(3), Fraction(25, 4))):
+    for q, ratio in itertools.product(
+        (HALF, Fraction(2, 5)), (Fraction(3, 2), Fraction(3), Fraction(25, 4))
+    ):
         lumped, finer = (
-            laws_of(lambda table, q=q, cap=cap: geometric(table, q, threshold, everywhere=everywhere, cap=cap), n, k)
+            laws_of(
+                lambda table, q=q, cap=cap: geometric(
+                    table, q, threshold, everywhere=everywhere, cap=cap
+                ),
+                n,
+                k,
+            )
             for cap in (least, least + 3)
         )
         assert delta_dp(lumped, ratio) == delta_dp(finer, ratio)
@@ -243,7 +268,9 @@ def by_all_sets(laws: Laws, ratio: Fraction) -> Fraction:
         outputs = sorted({*laws[one], *laws[other]})
         for size in range(len(outputs) + 1):
             for chosen in itertools.combinations(outputs, size):
-                mine, theirs = (sum(laws[table].get(output, 0) for output in chosen) for table in (one, other))
+                mine, theirs = (
+                    sum(laws[table].get(output, 0) for output in chosen) for table in (one, other)
+                )
                 worst = max(worst, mine - ratio * theirs)
     return worst
 
@@ -271,7 +298,10 @@ def by_people(mechanism: Mechanism, n: int, k: int, ratio: Fraction) -> Fraction
             for output, chance in laws[one].items()
             if chance > ratio * laws[other].get(output, 0)
         }
-        worst = max(worst, sum((laws[table][output] for output in bad if output in laws[table]), Fraction(0)))
+        worst = max(
+            worst,
+            sum((laws[table][output] for output in bad if output in laws[table]), Fraction(0)),
+        )
     return worst
 
 
@@ -282,7 +312,9 @@ def some_mechanism(rng: random.Random, k: int, m: int) -> Mechanism:
     plain: Mechanism = lambda table: dirichlet(table, alphas, m)  # noqa: E731
     smaller: Mechanism = lambda table: shrunk(table, alphas, keeps, m)  # noqa: E731
     base = rng.choice((plain, smaller))
-    if rng.random() < 0.5 and all(any(is_good(o, t, gamma, alphas) for o in histograms(m, k)) for t in histograms(m, k)):
+    if rng.random() < 0.5 and all(
+        any(is_good(o, t, gamma, alphas) for o in histograms(m, k)) for t in histograms(m, k)
+    ):
         return lambda table: accepted(base, table, gamma, alphas)
     return base
 
@@ -359,12 +391,18 @@ def test_equation_4_3_nothing_representative_is_disclosed() -> None:
 def test_lemma_4_2_accepting_what_is_representative_is_an_infinite_ratio() -> None:
     """(2, 0) accepts (2, 0) and (1, 1) may not: see the example by hand above."""
     gamma, alphas = Fraction(3, 2), (ONE, ONE)
-    strict = laws_of(lambda table: accepted(uniform(ONE, 2, 2), table, gamma, alphas, is_representative), 2, 2)
+    strict = laws_of(
+        lambda table: accepted(uniform(ONE, 2, 2), table, gamma, alphas, is_representative), 2, 2
+    )
     assert epsilon_pure(strict) is None
     assert strict[1, 1] == {(1, 1): 1}
-    assert delta_pdp(strict, Fraction(10**9)) == Fraction(2, 3)  # of (2, 0): the output (2, 0), 12/20 of 18/20
+    assert delta_pdp(strict, Fraction(10**9)) == Fraction(
+        2, 3
+    )  # of (2, 0): the output (2, 0), 12/20 of 18/20
     loose = laws_of(lambda table: accepted(uniform(ONE, 2, 2), table, gamma, alphas), 2, 2)
-    assert epsilon_pure(loose) is None  # gamma-Good differs between neighbours too: pdp is all that is left
+    assert (
+        epsilon_pure(loose) is None
+    )  # gamma-Good differs between neighbours too: pdp is all that is left
 
 
 def test_lemma_4_3_accepting_what_is_good() -> None:
@@ -403,13 +441,18 @@ def test_theorem_4_4_placing_inside_keeps_both_deltas() -> None:
         for n in (1, 2, 3):
             mechanism = some_mechanism(rng, 2, n)
             coarse = laws_of(mechanism, n, 2)
-            fine = laws_of(lambda table: coarsened(mechanism, table, blocks, density), n, len(blocks))  # noqa: B023
+            fine = laws_of(
+                lambda table: coarsened(mechanism, table, blocks, density), n, len(blocks)
+            )  # noqa: B023
             for ratio in (Fraction(5, 4), Fraction(2), Fraction(7, 2)):
                 assert delta_pdp(fine, ratio) == delta_pdp(coarse, ratio)
                 assert delta_dp(fine, ratio) == delta_dp(coarse, ratio)
             assert epsilon_pure(fine) == epsilon_pure(coarse)
             for table, law in fine.items():
-                assert processed(law, lambda output: merged(output, blocks)) == coarse[merged(table, blocks)]  # noqa: B023
+                assert (
+                    processed(law, lambda output: merged(output, blocks))
+                    == coarse[merged(table, blocks)]
+                )  # noqa: B023
 
 
 def test_placing_worked_out_by_hand() -> None:
@@ -457,9 +500,15 @@ def reference_0_sample(n: int, m: int, first: float, second: float, c: float) ->
             found = max(
                 found,
                 exp(
-                    lgamma(m + 1) - lgamma(f + 1) - lgamma(m - f + 1)
-                    + lgamma(n + first + second) - lgamma(x + first) - lgamma(n - x + second)
-                    - lgamma(m + n + first + second) + lgamma(x + f + first) + lgamma(n - x + m - f + second)
+                    lgamma(m + 1)
+                    - lgamma(f + 1)
+                    - lgamma(m - f + 1)
+                    + lgamma(n + first + second)
+                    - lgamma(x + first)
+                    - lgamma(n - x + second)
+                    - lgamma(m + n + first + second)
+                    + lgamma(x + f + first)
+                    + lgamma(n - x + m - f + second)
                 ),
             )
     return found
@@ -485,7 +534,13 @@ def test_theorem_4_3_fails() -> None:
 
 @pytest.mark.parametrize(("n", "k", "alpha", "keep", "ratio", "whole", "smaller"), THEOREM_4_5)
 def test_theorem_4_5_fails(
-    n: int, k: int, alpha: Fraction, keep: Fraction, ratio: Fraction, whole: Fraction, smaller: float
+    n: int,
+    k: int,
+    alpha: Fraction,
+    keep: Fraction,
+    ratio: Fraction,
+    whole: Fraction,
+    smaller: float,
 ) -> None:
     """Cells are alike here, so tables with their counts in descending order stand for all."""
     later = ratio / keep * 2 ** ceil(alpha)  # e^epsilon'

@@ -22,13 +22,17 @@ def domain(table: Sequence[Row], column: int) -> set[Any]:
     return {row[column] for row in table}
 
 
-def share(table: Sequence[Row], release: Sequence[Shown], column: int, meaning: Meaning) -> Fraction:
+def share(
+    table: Sequence[Row], release: Sequence[Shown], column: int, meaning: Meaning
+) -> Fraction:
     """The mean over the rows of (values under the label - 1) / (values - 1)."""
     values = len(domain(table, column))
     if values == 1:
         return Fraction(0)
     lost = [
-        Fraction(1) if shown is None else Fraction(len(meaning[column, shown[column]]) - 1, values - 1)
+        Fraction(1)
+        if shown is None
+        else Fraction(len(meaning[column, shown[column]]) - 1, values - 1)
         for shown in release
     ]
     return sum(lost, Fraction(0)) / len(table)
@@ -36,7 +40,11 @@ def share(table: Sequence[Row], release: Sequence[Shown], column: int, meaning: 
 
 def loss(shares: Sequence[Fraction], weights: Sequence[float]) -> float:
     """The weighted geometric mean of 1 + share, less 1."""
-    return math.prod(float(1 + one) ** weight for one, weight in zip(shares, weights, strict=True)) ** (1 / sum(weights)) - 1
+    return (
+        math.prod(float(1 + one) ** weight for one, weight in zip(shares, weights, strict=True))
+        ** (1 / sum(weights))
+        - 1
+    )
 
 
 def discernibility(release: Sequence[Shown]) -> int:
@@ -50,10 +58,15 @@ def average_group(release: Sequence[Shown]) -> Fraction:
     return Fraction(len(released), len(set(released))) if released else Fraction(len(release))
 
 
-def cells(table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning) -> list[tuple[list[frozenset[Any]], int]]:
+def cells(
+    table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning
+) -> list[tuple[list[frozenset[Any]], int]]:
     """For each row the box of combinations that it may stand for, and how many rows show the same."""
     found = []
-    seen = [None if shown is None else (shown, row[quasi:]) for row, shown in zip(table, release, strict=True)]
+    seen = [
+        None if shown is None else (shown, row[quasi:])
+        for row, shown in zip(table, release, strict=True)
+    ]
     for one in seen:
         if one is None:
             box = [frozenset(domain(table, column)) for column in range(len(table[0]))]
@@ -64,7 +77,9 @@ def cells(table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: M
     return found
 
 
-def divergence(table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning) -> float:
+def divergence(
+    table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning
+) -> float:
     """Section 3.6: every row has F* of the cell it is shown in."""
     total = 0.0
     for row, (box, alike) in zip(table, cells(table, release, quasi, meaning), strict=True):
@@ -74,7 +89,9 @@ def divergence(table: Sequence[Row], release: Sequence[Shown], quasi: int, meani
     return total
 
 
-def divergence_from_mixture(table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning) -> float:
+def divergence_from_mixture(
+    table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning
+) -> float:
     """The divergence from the distribution that spreads every row over its box, all boxes together."""
     boxes = [box for box, _ in cells(table, release, quasi, meaning)]
     guessed: dict[Row, Fraction] = {}
@@ -84,12 +101,16 @@ def divergence_from_mixture(table: Sequence[Row], release: Sequence[Shown], quas
             guessed[combination] = guessed.get(combination, Fraction(0)) + part
     assert sum(guessed.values()) == 1
     return sum(
-        table.count(row) / len(table) * math.log(Fraction(table.count(row), len(table)) / guessed[row])
+        table.count(row)
+        / len(table)
+        * math.log(Fraction(table.count(row), len(table)) / guessed[row])
         for row in set(table)
     )
 
 
-def moved(table: Sequence[Row], release: Sequence[Shown], column: int, meaning: Meaning) -> Fraction:
+def moved(
+    table: Sequence[Row], release: Sequence[Shown], column: int, meaning: Meaning
+) -> Fraction:
     """Half the sum of the differences of a column's distribution."""
     released = [meaning[column, shown[column]] for shown in release if shown is not None]
     if not released:
@@ -97,7 +118,9 @@ def moved(table: Sequence[Row], release: Sequence[Shown], column: int, meaning: 
     total = Fraction(0)
     for value in domain(table, column):
         before = Fraction(sum(row[column] == value for row in table), len(table))
-        after = sum((Fraction(1, len(box)) for box in released if value in box), Fraction(0)) / len(released)
+        after = sum((Fraction(1, len(box)) for box in released if value in box), Fraction(0)) / len(
+            released
+        )
         total += abs(before - after)
     return total / 2
 
@@ -108,12 +131,19 @@ def truth(table: Sequence[Row], conditions: Mapping[int, set[Any]]) -> int:
 
 
 def answer(
-    table: Sequence[Row], release: Sequence[Shown], quasi: int, meaning: Meaning, conditions: Mapping[int, set[Any]]
+    table: Sequence[Row],
+    release: Sequence[Shown],
+    quasi: int,
+    meaning: Meaning,
+    conditions: Mapping[int, set[Any]],
 ) -> Fraction:
     """How many the release says: each released row counts by the part of its box that meets them."""
     total = Fraction(0)
     for (box, _), shown in zip(cells(table, release, quasi, meaning), release, strict=True):
         if shown is not None:
-            parts = [Fraction(len(box[column] & wanted), len(box[column])) for column, wanted in conditions.items()]
+            parts = [
+                Fraction(len(box[column] & wanted), len(box[column]))
+                for column, wanted in conditions.items()
+            ]
             total += math.prod(parts, start=Fraction(1))
     return total

@@ -30,7 +30,9 @@ from tacit.worlds.solving import Deadline, OutOfTime
 def views_of(sizes: list[int], members: list[list[int]], values: int, seed: int = 1) -> Overlap:
     """Classes of so many people, each in some views; who has what is drawn."""
     rng = np.random.default_rng(seed)
-    current = np.array([rng.multinomial(size, rng.dirichlet(np.full(values, 5.0))) for size in sizes])
+    current = np.array(
+        [rng.multinomial(size, rng.dirichlet(np.full(values, 5.0))) for size in sizes]
+    )
     many = max(view for seen in members for view in seen) + 1
     outputs, shown = np.zeros((len(sizes), many, values), dtype=np.int64), [0]
     for view in range(many):
@@ -38,7 +40,14 @@ def views_of(sizes: list[int], members: list[list[int]], values: int, seed: int 
         for value in range(values):
             outputs[inside, view, value] = len(shown)
             shown.append(int(current[inside, value].sum()))
-    return Overlap(tuple(range(values)), tuple(f"v{view}" for view in range(many)), outputs, np.array(sizes), np.array(shown), current)
+    return Overlap(
+        tuple(range(values)),
+        tuple(f"v{view}" for view in range(many)),
+        outputs,
+        np.array(sizes),
+        np.array(shown),
+        current,
+    )
 
 
 def beside(one: Overlap, other: Overlap) -> Overlap:
@@ -48,21 +57,28 @@ def beside(one: Overlap, other: Overlap) -> Overlap:
     outputs = np.zeros((a + b, m + n, wide), dtype=np.int64)
     outputs[:a, :m], outputs[a:, m:] = one.outputs, moved
     return Overlap(
-        one.values, tuple(f"v{view}" for view in range(m + n)), outputs, np.concatenate([one.sizes, other.sizes]),
+        one.values,
+        tuple(f"v{view}" for view in range(m + n)),
+        outputs,
+        np.concatenate([one.sizes, other.sizes]),
         np.concatenate([one.shown, other.shown[1:]]),
-    )  # fmt: skip
+    )
 
 
 def asked(overlap: Overlap, **parameters: object) -> tuple[Verdict, float]:
     """The verdict, and how long it took."""
     people = Known([((f"p{class_:03}",), class_, None) for class_ in range(len(overlap.sizes))])
     same = tuple((value,) for value in range(len(overlap.values)))
-    question = OverlapQuestion(overlap.views, "t", ("name",), "condition", ("age",), overlap, people=people, meanings=same)
+    question = OverlapQuestion(
+        overlap.views, "t", ("name",), "condition", ("age",), overlap, people=people, meanings=same
+    )
     begun = time.monotonic()
     return GammaPrivacy(**parameters).check(question), time.monotonic() - begun
 
 
-HARD = views_of([90] * 63, [[view for view in range(6) if number >> view & 1] for number in range(1, 64)], 8)
+HARD = views_of(
+    [90] * 63, [[view for view in range(6) if number >> view & 1] for number in range(1, 64)], 8
+)
 
 
 def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
@@ -84,14 +100,19 @@ def test_the_clock_stops_what_looks_at_it_also_on_other_cores() -> None:
     look()
 
 
-def test_one_view_of_many_people_is_judged_at_once_and_the_number_of_tables_is_told_by_its_digits() -> None:
+def test_one_view_of_many_people_is_judged_at_once_and_the_number_of_tables_is_told_by_its_digits() -> (
+    None
+):
     for values in (3, 20):
         overlap = views_of([700_000], [[0]], values)
         verdict, seconds = asked(overlap, gamma="0.9")
         most = Fraction(int(overlap.shown.max()), 700_000)
         assert verdict.status == "holds" and verdict.measured["gamma"] == most and seconds < 5
         assert "worlds" not in verdict.measured and verdict.measured["worlds_digits"] > 100_000
-        assert stages(OverlapQuestion(("v",), "t", ("k",), "c", (), overlap)).last.largest[0].least == most
+        assert (
+            stages(OverlapQuestion(("v",), "t", ("k",), "c", (), overlap)).last.largest[0].least
+            == most
+        )
     few = views_of([2000], [[0]], 3)
     tables = asked(few, gamma="0.9")[0].measured["worlds"]
     assert tables == factorial(2000) // prod(factorial(int(one)) for one in few.shown)
@@ -105,7 +126,13 @@ def test_two_large_views_are_counted_quickly_and_exactly() -> None:
     weights = [comb(50, x) * comb(30_000, first - x) * comb(30_000, second - x) for x in (0, 1)]
     ratio = [Fraction(weights[1], weights[0])]
     for x in range(1, 50):  # from one number of people in both views to the next
-        ratio.append(ratio[-1] * Fraction((50 - x) * (first - x) * (second - x), (x + 1) * (30_000 - first + x + 1) * (30_000 - second + x + 1)))
+        ratio.append(
+            ratio[-1]
+            * Fraction(
+                (50 - x) * (first - x) * (second - x),
+                (x + 1) * (30_000 - first + x + 1) * (30_000 - second + x + 1),
+            )
+        )
     average = sum(x * one for x, one in enumerate(ratio, 1)) / (1 + sum(ratio))
     assert verdict.status == "holds" and seconds < 20
     assert beliefs(overlap).share(1, 0) == (average / 50, average / 50)
@@ -114,20 +141,37 @@ def test_two_large_views_are_counted_quickly_and_exactly() -> None:
 def test_parts_with_the_same_sums_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     one = views_of([2, 3, 2], [[0], [0, 1], [1]], 3)
     counts = []
-    monkeypatch.setattr("tacit.overlap.counting.averaged", lambda part, job: counts.append(part) or averaged(part, job))
+    monkeypatch.setattr(
+        "tacit.overlap.counting.averaged",
+        lambda part, job: counts.append(part) or averaged(part, job),
+    )
     alone, both = beliefs(one), beliefs(beside(one, one))
     assert len(counts) == 2 and alone.tables is not None and both.tables == alone.tables**2
-    assert all(both.share(class_ + 3, value) == alone.share(class_, value) for class_ in range(3) for value in range(3))
+    assert all(
+        both.share(class_ + 3, value) == alone.share(class_, value)
+        for class_ in range(3)
+        for value in range(3)
+    )
 
 
 def test_what_is_not_counted_in_time_is_undecided_and_says_what_to_do() -> None:
     for seconds in (0.01, 0.4):
         verdict, took = asked(HARD, gamma="0.9", seconds=seconds)
-        assert isinstance(verdict.evidence, Reason) and verdict.status == "undecided" and verdict.evidence.code == "time"
-        assert f"Allow more than {seconds:g} with seconds:, or tables to be drawn" in verdict.evidence.text and took < seconds + 3
+        assert (
+            isinstance(verdict.evidence, Reason)
+            and verdict.status == "undecided"
+            and verdict.evidence.code == "time"
+        )
+        assert (
+            f"Allow more than {seconds:g} with seconds:, or tables to be drawn"
+            in verdict.evidence.text
+            and took < seconds + 3
+        )
 
 
-def test_what_is_not_counted_in_time_is_drawn_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_counted_in_time_is_drawn_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     overlap = views_of([9, 5, 9], [[0], [0, 1], [1]], 3)
     exact = asked(overlap, gamma="0.9")[0]
 
@@ -138,7 +182,11 @@ def test_what_is_not_counted_in_time_is_drawn_where_that_is_allowed(monkeypatch:
     verdict = asked(overlap, gamma="0.9", epsilon="0.05", theta="0.95")[0]
     assert exact.status == verdict.status == "holds" and verdict.certainty == "statistical"
     told = asked(overlap, gamma="0.9")[0].evidence
-    assert isinstance(told, Reason) and told.code == "time" and "before the tables that fit were counted. Allow" in told.text
+    assert (
+        isinstance(told, Reason)
+        and told.code == "time"
+        and "before the tables that fit were counted. Allow" in told.text
+    )
 
 
 def test_a_breach_in_what_was_counted_is_told_although_the_time_was_up_for_the_rest() -> None:
@@ -178,13 +226,20 @@ def test_products_in_one_variable_are_those_of_matrices(monkeypatch: pytest.Monk
     for _ in range(30):
         start, wide = rng.integers(0, 4, 3).tolist(), rng.integers(1, 9, 3).tolist()
         windows = [products.Window((a,), (a + b,)) for a, b in zip(start, wide, strict=True)]
-        one, other = (products.Polynomial(window, Numbers(rng.random(window.shape))) for window in windows[:2])
-        kept = products.Window((start[0] + start[1] + start[2] - 2,), (start[0] + start[1] + start[2] - 2 + wide[2],))
+        one, other = (
+            products.Polynomial(window, Numbers(rng.random(window.shape))) for window in windows[:2]
+        )
+        kept = products.Window(
+            (start[0] + start[1] + start[2] - 2,), (start[0] + start[1] + start[2] - 2 + wide[2],)
+        )
         quick = products.product(one, other, kept, rounded).numbers
         with monkeypatch.context() as patched:
             patched.setattr(products, "INNER", 0)
             slow = products.product(one, other, kept, rounded).numbers
-        assert np.allclose(quick.part, slow.part) and (quick.roundings, quick.lost) == (slow.roundings, slow.lost)
+        assert np.allclose(quick.part, slow.part) and (quick.roundings, quick.lost) == (
+            slow.roundings,
+            slow.lost,
+        )
 
 
 def test_a_long_matrix_product_is_done_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,4 +247,8 @@ def test_a_long_matrix_product_is_done_some_rows_at_a_time(monkeypatch: pytest.M
     one, other = rng.integers(0, 9, (7, 5)).astype(float), rng.integers(0, 9, (5, 3)).astype(float)
     monkeypatch.setattr("tacit.overlap.arithmetic.AT_ONCE", 40)
     room = np.empty((7, 3))
-    assert (multiplied(one, other) == one @ other).all() and multiplied(one, other, room) is room and (room == one @ other).all()
+    assert (
+        (multiplied(one, other) == one @ other).all()
+        and multiplied(one, other, room) is room
+        and (room == one @ other).all()
+    )

@@ -31,7 +31,9 @@ def solutions(part: Part) -> Iterator[tuple[int, ...]]:
     """All numbers of people in the cells that give every sum its total, tried cell by cell."""
     sums = [(set(one.cells.tolist()), one.total) for one in (*part.classes, *part.rows)]
     many = len(part.place)
-    of = [[number for number, (cells, _) in enumerate(sums) if cell in cells] for cell in range(many)]
+    of = [
+        [number for number, (cells, _) in enumerate(sums) if cell in cells] for cell in range(many)
+    ]
     last = [max(cells) for cells, _ in sums]
     left, chosen = [total for _, total in sums], [0] * many
 
@@ -55,7 +57,9 @@ def enumerated(part: Part) -> tuple[int, list[int]]:
     """The number of tables, and the number of people in each cell summed over all of them."""
     tables, totals = 0, [0] * len(part.place)
     for people in solutions(part):
-        many = prod(factorial(one.total) for one in part.classes) // prod(factorial(x) for x in people)
+        many = prod(factorial(one.total) for one in part.classes) // prod(
+            factorial(x) for x in people
+        )
         tables += many
         totals = [total + many * x for total, x in zip(totals, people, strict=True)]
     return tables, totals
@@ -69,7 +73,10 @@ def members(rng: random.Random, people: int, views: int) -> list[list[int]]:
     kind = rng.choice(["chain", "star", "tree", "any", "ranges", "nested"])
     if kind == "ranges":
         ends = [sorted(rng.choices(range(people + 1), k=2)) for _ in range(views)]
-        return [[view for view, (start, stop) in enumerate(ends) if start <= person < stop] for person in range(people)]
+        return [
+            [view for view, (start, stop) in enumerate(ends) if start <= person < stop]
+            for person in range(people)
+        ]
     kinds = {
         "chain": [[view, view + 1] for view in range(views - 1)],
         "star": [[0, view] for view in range(1, views)],
@@ -88,7 +95,9 @@ def random_views(number: int) -> Overlap:
     seen = members(rng, people, views)
     weights = rng.choice([[1, 1, 1, 1], [8, 4, 2, 1]])[:many]
     truth = rng.choices(range(many), weights, k=people)
-    answers = [[truth[person] for person in range(people) if view in seen[person]] for view in range(views)]
+    answers = [
+        [truth[person] for person in range(people) if view in seen[person]] for view in range(views)
+    ]
     if rng.random() < 0.05:
         answers = [[rng.randrange(many) for _ in answer] for answer in answers]
     return merged(overlap_of(range(many), answers, seen))
@@ -102,7 +111,10 @@ def chained(people: int, values: int, views: int, share: float, seed: int = 1) -
     stops = [round(start + wide) for start in starts[:-1]] + [people]
     truth = rng.choices(range(values), k=people)
     answers = [truth[start:stop] for start, stop in zip(starts, stops, strict=True)]
-    seen = [[view for view in range(views) if starts[view] <= person < stops[view]] for person in range(people)]
+    seen = [
+        [view for view in range(views) if starts[view] <= person < stops[view]]
+        for person in range(people)
+    ]
     return merged(overlap_of(range(values), answers, seen))
 
 
@@ -161,8 +173,18 @@ def test_tighter_bounds_of_cells_are_kept(number: int) -> None:
         except NoTable:
             continue
         for part in parts:
-            low = np.array([min(int(b), int(a) + rng.choice([0, 0, 0, 1])) for a, b in zip(part.low, part.high, strict=True)])
-            high = np.array([max(int(a), int(b) - rng.choice([0, 0, 0, 1])) for a, b in zip(low, part.high, strict=True)])
+            low = np.array(
+                [
+                    min(int(b), int(a) + rng.choice([0, 0, 0, 1]))
+                    for a, b in zip(part.low, part.high, strict=True)
+                ]
+            )
+            high = np.array(
+                [
+                    max(int(a), int(b) - rng.choice([0, 0, 0, 1]))
+                    for a, b in zip(low, part.high, strict=True)
+                ]
+            )
             tighter = Part(part.place, part.value, low, high, part.classes, part.rows)
             tables, totals = enumerated(tighter)
             for way in WAYS:
@@ -173,7 +195,9 @@ def test_a_ring_of_views_is_left_to_products() -> None:
     rng = random.Random(5)
     seen = [[0], [1], [2], [0, 1], [1, 2], [0, 2]] * 4
     truth = rng.choices("xy", k=len(seen))
-    answers = [[truth[person] for person, views in enumerate(seen) if view in views] for view in range(3)]
+    answers = [
+        [truth[person] for person, views in enumerate(seen) if view in views] for view in range(3)
+    ]
     part = only_part(merged(overlap_of("xy", answers, seen)))
     assert chain.cost(part) is None and chain.exact_cost(part) is None
     assert agrees(products, part, *enumerated(part))
@@ -181,14 +205,23 @@ def test_a_ring_of_views_is_left_to_products() -> None:
 
 def test_a_row_about_several_values_is_left_to_others() -> None:
     outputs = np.array([[[1, 1, 2], [0, 0, 0]], [[1, 1, 2], [3, 4, 4]], [[0, 0, 0], [3, 4, 4]]])
-    views = Overlap(("x", "y", "z"), ("v", "w"), outputs, np.array([3, 3, 3]), np.array([0, 4, 2, 2, 4]))
+    views = Overlap(
+        ("x", "y", "z"), ("v", "w"), outputs, np.array([3, 3, 3]), np.array([0, 4, 2, 2, 4])
+    )
     assert [way.cost(part) for part in system_of(views).parts for way in WAYS] == [None, None]
 
 
 def test_contradicting_sums_are_no_table() -> None:
     cells = np.arange(4)
     classes = (Sum(cells[:2], 2), Sum(cells[2:], 2))
-    part = Part(cells, np.array([0, 1, 0, 1]), np.zeros(4, np.int64), np.full(4, 2), classes, (Sum(cells[::2], 2), Sum(cells[1::2], 3)))
+    part = Part(
+        cells,
+        np.array([0, 1, 0, 1]),
+        np.zeros(4, np.int64),
+        np.full(4, 2),
+        classes,
+        (Sum(cells[::2], 2), Sum(cells[1::2], 3)),
+    )
     assert enumerated(part) == (0, [0] * 4)
     for way in WAYS:
         with pytest.raises(NoTable):
@@ -214,7 +247,9 @@ def test_many_people_in_one_class_need_no_more_room_than_a_float_has() -> None:
 
 
 @pytest.mark.parametrize("number", range(12))
-def test_bounds_hold_with_any_tilt_and_much_loss(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_hold_with_any_tilt_and_much_loss(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is set to 0 is made good in the upper bound, however much it is; a poor tilt makes it more."""
     part = only_part(chained(90, 3, 3, 0.4, seed=number))
     exact, found = products.count(part), smallest(part)
@@ -227,7 +262,10 @@ def test_bounds_hold_with_any_tilt_and_much_loss(number: int, monkeypatch: pytes
         enclosing._tables.cache_clear()
     for floor in (2.0**-70, 2.0**-50, 2.0**-36):
         rounded = enclosing.Rounded(part, floor)
-        for marginals in (products.marginals(found, rounded), chain.marginals(chain._tree(part), rounded)):
+        for marginals in (
+            products.marginals(found, rounded),
+            chain.marginals(chain._tree(part), rounded),
+        ):
             for cell, (low, high) in enclosing.averages(part, marginals).items():
                 assert low <= exact.low[cell] <= high
     enclosing.cell_tilts.cache_clear()
@@ -286,36 +324,57 @@ def test_no_rounding_is_forgotten(kind: type[AsWrongAsCanBe]) -> None:
     part = only_part(chained(40, 3, 3, 0.3))
     right, wrong = enclosing.Rounded(part, 2.0**-200), kind(part, 2.0**-200)
     windows = [products.Window((0, 0), shape) for shape in ((3, 4), (4, 2), (5, 3))]
-    first, second, third = (products.Polynomial(one, Numbers(rng.random(one.shape))) for one in windows)
+    first, second, third = (
+        products.Polynomial(one, Numbers(rng.random(one.shape))) for one in windows
+    )
     both = []
     for arithmetic in (right, wrong):
         once = products.product(first, second, products.Window((0, 0), (6, 5)), arithmetic)
-        both.append(products.product(once, third, products.Window((0, 0), (10, 7)), arithmetic).numbers)
+        both.append(
+            products.product(once, third, products.Window((0, 0), (10, 7)), arithmetic).numbers
+        )
     assert used(both[1], both[0].part) > 0.5
-    source, target = Layout(5, (5, 5, 3, 2), ((0,), (1, 2), (3,))), Layout(4, (4, 2, 2, 4), ((0,), (1, 2), (3,)))
-    tables = [Numbers(rng.random((a + 1, b + 1))) for a, b in zip(source.wide, target.wide, strict=True)]
+    source, target = (
+        Layout(5, (5, 5, 3, 2), ((0,), (1, 2), (3,))),
+        Layout(4, (4, 2, 2, 4), ((0,), (1, 2), (3,))),
+    )
+    tables = [
+        Numbers(rng.random((a + 1, b + 1))) for a, b in zip(source.wide, target.wide, strict=True)
+    ]
     own = [Numbers(rng.random(a + 1)) for a in source.wide]
     found = []
     for arithmetic in (right, wrong):
-        weight, through = unary(own, source, arithmetic), kernels(tables, source, target, arithmetic)
+        weight, through = (
+            unary(own, source, arithmetic),
+            kernels(tables, source, target, arithmetic),
+        )
         there = passed(weight, through, source, target, arithmetic)
         found.append([weight, *through, there, *shares(there, target, arithmetic)])
     assert all(used(got, one.part) > 0.3 for one, got in zip(*found, strict=True))
     tree = chain._tree(part)
     for axis in range(len(tree.layouts)):
-        for one, got in zip(chain._own_weights(tree.shared, axis, right), chain._own_weights(tree.shared, axis, wrong), strict=True):
+        for one, got in zip(
+            chain._own_weights(tree.shared, axis, right),
+            chain._own_weights(tree.shared, axis, wrong),
+            strict=True,
+        ):
             assert used(got, one.part) > 0.9
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_bounds_hold_when_every_rounding_goes_wrong(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_hold_when_every_rounding_goes_wrong(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     part = only_part(chained(30, 2 + number % 3, 2 + number // 3, 0.3, seed=number))
     exact, found = products.count(part), products._shared(part)
     assert found is not None
     monkeypatch.setattr(enclosing, "ROUNDED", 1 << 24)
     monkeypatch.setattr(enclosing, "MOST_ROUNDINGS", 1 << 17)
     for kind in (AsWrongAsCanBe, AsLowAsCanBe):
-        for marginals in (products.marginals(found, kind(part)), chain.marginals(chain._tree(part), kind(part, 2.0**-150))):
+        for marginals in (
+            products.marginals(found, kind(part)),
+            chain.marginals(chain._tree(part), kind(part, 2.0**-150)),
+        ):
             for cell, (low, high) in enclosing.averages(part, marginals).items():
                 assert low <= exact.low[cell] <= high < low + Fraction(1, 500)
 
@@ -329,7 +388,12 @@ def test_what_is_lost_is_counted_as_often_as_it_is_used() -> None:
     lossy = arithmetic.made(tiny.copy(), [Numbers(tiny)], 1, 0)
     scale = lossy.part[-1]
     assert (lossy.part[:-1] == 0).all() and lossy.lost >= floor * 0.9 * scale
-    got = products.product(products.Polynomial(window, lossy), products.Polynomial(window, Numbers(np.ones(400))), window, arithmetic).numbers
+    got = products.product(
+        products.Polynomial(window, lossy),
+        products.Polynomial(window, Numbers(np.ones(400))),
+        window,
+        arithmetic,
+    ).numbers
     true = np.cumsum(tiny)  # of which all but the last coefficient comes from what was lost
     assert (got.part[:-1] == 0).all()
     assert (true * got.part[-1] <= got.part + got.lost).all()
@@ -349,7 +413,9 @@ def cuts(many: int) -> Iterator[tuple[tuple[int, ...], ...]]:
     """All ways to cut some values into pieces."""
     for choice in range(1 << (many - 1)):
         ends = [place for place in range(1, many) if choice >> (place - 1) & 1]
-        yield tuple(tuple(range(start, stop)) for start, stop in zip([0, *ends], [*ends, many], strict=True))
+        yield tuple(
+            tuple(range(start, stop)) for start, stop in zip([0, *ends], [*ends, many], strict=True)
+        )
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -387,21 +453,52 @@ def test_a_pass_is_the_sum_over_all_states() -> None:
     for number in range(60):
         many = 2 + number % 4
         pieces = list(cuts(many))[number % (1 << (many - 1))]
-        source, target = (Layout(total, tuple(rng.integers(total // many + 1, total + 2, many).tolist()), pieces) for total in rng.integers(2, 6, 2).tolist())
-        tables = [Numbers(rng.random((a + 1, b + 1))) for a, b in zip(source.wide, target.wide, strict=True)]
+        source, target = (
+            Layout(total, tuple(rng.integers(total // many + 1, total + 2, many).tolist()), pieces)
+            for total in rng.integers(2, 6, 2).tolist()
+        )
+        tables = [
+            Numbers(rng.random((a + 1, b + 1)))
+            for a, b in zip(source.wide, target.wide, strict=True)
+        ]
         own = [Numbers(rng.random(a + 1)) for a in source.wide]
         arithmetic = enclosing.Rounded(only_part(chained(30, 2, 2, 0.3)), 2.0**-150)
         here, there = states(source), states(target)
         assert len(here) == source.size == len(set(here)) and len(there) == target.size
         weight = unary(own, source, arithmetic).part
-        plain = np.array([prod(float(own[v].part[x]) for v, x in enumerate(state)) for state in here])
+        plain = np.array(
+            [prod(float(own[v].part[x]) for v, x in enumerate(state)) for state in here]
+        )
         assert np.allclose(weight / weight.max(), plain / plain.max())
-        got = passed(Numbers(weight), kernels(tables, source, target, arithmetic), source, target, arithmetic).part
-        wanted = np.array([sum(w * prod(float(tables[v].part[x, y]) for v, (x, y) in enumerate(zip(a, b, strict=True))) for w, a in zip(weight, here, strict=True)) for b in there])
+        got = passed(
+            Numbers(weight), kernels(tables, source, target, arithmetic), source, target, arithmetic
+        ).part
+        wanted = np.array(
+            [
+                sum(
+                    w
+                    * prod(
+                        float(tables[v].part[x, y])
+                        for v, (x, y) in enumerate(zip(a, b, strict=True))
+                    )
+                    for w, a in zip(weight, here, strict=True)
+                )
+                for b in there
+            ]
+        )
         assert np.allclose(got / got.max(), wanted / wanted.max())
-        for piece, (share, values) in enumerate(zip(shares(Numbers(weight), source, arithmetic), pieces, strict=True)):
+        for piece, (share, values) in enumerate(
+            zip(shares(Numbers(weight), source, arithmetic), pieces, strict=True)
+        ):
             rows = [tuple(row) for row in source.states[piece].tolist()]
-            parts = [sum(w for w, a in zip(weight, here, strict=True) if tuple(a[v] for v in values) == row) for row in rows]
+            parts = [
+                sum(
+                    w
+                    for w, a in zip(weight, here, strict=True)
+                    if tuple(a[v] for v in values) == row
+                )
+                for row in rows
+            ]
             assert np.allclose(share.part / share.part.max(), np.array(parts) / max(parts))
 
 
@@ -409,7 +506,9 @@ def test_a_pass_is_the_sum_over_all_states() -> None:
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_a_product_of_polynomials_is_that_of_its_terms(axes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_of_polynomials_is_that_of_its_terms(
+    axes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(axes)
     part = only_part(chained(30, 2, 2, 0.3))
     for number in range(40):
@@ -419,17 +518,31 @@ def test_a_product_of_polynomials_is_that_of_its_terms(axes: int, monkeypatch: p
         windows = []
         for _ in range(3):
             start = rng.integers(0, 3, axes)
-            windows.append(products.Window(tuple(start.tolist()), tuple((start + rng.integers(1, 5, axes)).tolist())))
+            windows.append(
+                products.Window(
+                    tuple(start.tolist()), tuple((start + rng.integers(1, 5, axes)).tolist())
+                )
+            )
         one, other, kept = windows
-        a, b = (np.where(rng.random(window.shape) < 0.3, 0.0, rng.random(window.shape)) for window in (one, other))
+        a, b = (
+            np.where(rng.random(window.shape) < 0.3, 0.0, rng.random(window.shape))
+            for window in (one, other)
+        )
         wanted = np.zeros(kept.shape)
         for x in np.argwhere(a):
             for y in np.argwhere(b):
                 place = x + one.start + y + other.start - kept.start
                 if (place >= 0).all() and (place < kept.shape).all():
                     wanted[tuple(place)] += a[tuple(x)] * b[tuple(y)]
-        got = products.product(products.Polynomial(one, Numbers(a)), products.Polynomial(other, Numbers(b)), kept, enclosing.Rounded(part)).numbers
-        assert np.allclose(got.part / max(got.part.max(), 1e-9), wanted / max(wanted.max(), 1e-9)), number
+        got = products.product(
+            products.Polynomial(one, Numbers(a)),
+            products.Polynomial(other, Numbers(b)),
+            kept,
+            enclosing.Rounded(part),
+        ).numbers
+        assert np.allclose(
+            got.part / max(got.part.max(), 1e-9), wanted / max(wanted.max(), 1e-9)
+        ), number
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -438,7 +551,11 @@ def test_a_product_of_polynomials_is_that_of_its_terms(axes: int, monkeypatch: p
 def test_weights_are_within_two_roundings() -> None:
     rng = random.Random(1)
     for _ in range(100):
-        ratio, low, wide = Fraction(rng.randint(1, 10**6), rng.randint(1, 10**6)), rng.randint(0, 50), rng.randint(0, 60)
+        ratio, low, wide = (
+            Fraction(rng.randint(1, 10**6), rng.randint(1, 10**6)),
+            rng.randint(0, 50),
+            rng.randint(0, 60),
+        )
         mantissas, exponents = enclosing.powers(ratio, low, low + wide)
         first = ratio**low / factorial(low)
         for x in range(low, low + wide + 1):
@@ -451,15 +568,31 @@ def test_residues_are_exact_up_to_the_last_digit_of_a_float() -> None:
     rng = np.random.default_rng(2)
     for prime in (*residues.primes(3), residues.primes(residues.MOST_PRIMES)[-1]):
         assert prime > 2**21.9
-        edge = np.array([0, 1, prime // 2, prime // 2 + 1, prime, (1 << 53) - prime, -(1 << 53) + prime], dtype=np.int64)
-        numbers = np.concatenate([edge, rng.integers(-(1 << 53) + prime, (1 << 53) - prime, 2000), np.arange(1, 2000) * prime + prime // 2])
+        edge = np.array(
+            [0, 1, prime // 2, prime // 2 + 1, prime, (1 << 53) - prime, -(1 << 53) + prime],
+            dtype=np.int64,
+        )
+        numbers = np.concatenate(
+            [
+                edge,
+                rng.integers(-(1 << 53) + prime, (1 << 53) - prime, 2000),
+                np.arange(1, 2000) * prime + prime // 2,
+            ]
+        )
         modulo = residues.Modulo(prime, [])
         got = modulo.tidy(numbers.astype(np.float64))
         assert np.abs(got).max() <= (1 << 21) + 8
         assert [int(one) % prime for one in got] == [one % prime for one in numbers.tolist()]
-        one, other = (rng.integers(-(1 << 21), 1 << 21, shape).astype(np.float64) for shape in ((3, 5000), (5000, 2)))
-        exact = one.astype(object).astype(int).astype(object) @ other.astype(object).astype(int).astype(object)
-        assert [int(x) % prime for x in modulo.dot(one, other).reshape(-1)] == [int(x) % prime for x in exact.reshape(-1)]
+        one, other = (
+            rng.integers(-(1 << 21), 1 << 21, shape).astype(np.float64)
+            for shape in ((3, 5000), (5000, 2))
+        )
+        exact = one.astype(object).astype(int).astype(object) @ other.astype(object).astype(
+            int
+        ).astype(object)
+        assert [int(x) % prime for x in modulo.dot(one, other).reshape(-1)] == [
+            int(x) % prime for x in exact.reshape(-1)
+        ]
     assert residues.LONGEST * ((1 << 21) + 8) ** 2 + (1 << 22) < 1 << 53
 
 
@@ -472,12 +605,20 @@ def test_remainders_give_numbers_back() -> None:
 
 def test_enough_primes_are_taken() -> None:
     """The weighted number is below the product of all primes but a few: neither too few nor twice as many as needed."""
-    for part in (only_part(chained(200, 4, 3, 0.2)), only_part(chained(300, 3, 2, 0.5)), only_part(chained(60, 5, 4, 0.1))):
+    for part in (
+        only_part(chained(200, 4, 3, 0.2)),
+        only_part(chained(300, 3, 2, 0.5)),
+        only_part(chained(60, 5, 4, 0.1)),
+    ):
         found = smallest(part)
         assert found is not None
         many, tables = residues.needed(found), products.count(part).tables
         assert many is not None and tables is not None
-        weighted = tables * prod(map(factorial, residues._divisor(found))) // prod(factorial(one.total) for one in part.classes)
+        weighted = (
+            tables
+            * prod(map(factorial, residues._divisor(found)))
+            // prod(factorial(one.total) for one in part.classes)
+        )
         assert weighted * int(part.high.max()) < prod(residues.primes(many))
         assert many <= 2 * weighted.bit_length() / residues.BITS + 8
 
@@ -507,7 +648,9 @@ def test_progress_is_told_and_a_count_can_be_stopped(way: ModuleType) -> None:
 
 def test_work_on_all_cores_comes_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "CORES", 3)
-    assert list(cores.each(lambda x: list(cores.each(lambda y: x * y, range(3))), range(20))) == [[0, x, 2 * x] for x in range(20)]
+    assert list(cores.each(lambda x: list(cores.each(lambda y: x * y, range(3))), range(20))) == [
+        [0, x, 2 * x] for x in range(20)
+    ]
     with pytest.raises(ZeroDivisionError):
         list(cores.each(lambda x: 1 // (x - 3), range(20)))
     rest = cores.each(lambda x: x, range(1000))
@@ -529,7 +672,13 @@ def test_matrix_products_keep_to_one_core_and_are_free_again() -> None:
 def test_axes_that_do_not_hang_together(way: ModuleType) -> None:
     """Two shared classes whose values never meet, in one part because of a class between them: 3 x 6 tables, not 6."""
     truth, views = [3, 1, 3, 1, 2, 2, 0, 0], [[0, 2, 5], [0, 1, 4, 6], [3, 6, 7]]
-    members = [[number for number, some in enumerate(views) if person in some] for person in range(8)]
-    [part] = system_of(merged(overlap_of(range(4), [[truth[person] for person in some] for some in views], members))).parts
+    members = [
+        [number for number, some in enumerate(views) if person in some] for person in range(8)
+    ]
+    [part] = system_of(
+        merged(
+            overlap_of(range(4), [[truth[person] for person in some] for some in views], members)
+        )
+    ).parts
     if way is layers or way.cost(part) is not None:
         assert way.count(part).tables == 18

@@ -25,7 +25,11 @@ def overlap_from(case: oracle.Classes) -> Overlap:
     views, values = len(case.given), len(case.outputs[0])
     outputs = np.zeros((len(case.sizes), views, values), dtype=np.int64)
     for view, answer in enumerate(case.given):
-        rows = {case.outputs[one][value][view] for one in range(len(case.sizes)) for value in range(values)} | set(answer)
+        rows = {
+            case.outputs[one][value][view]
+            for one in range(len(case.sizes))
+            for value in range(values)
+        } | set(answer)
         for row in sorted((row for row in rows if row is not None), key=repr):
             number[view, row] = len(shown)
             shown.append(answer.get(row, 0))
@@ -35,7 +39,13 @@ def overlap_from(case: oracle.Classes) -> Overlap:
                 row = case.outputs[one][value][view]
                 outputs[one, view, value] = 0 if row is None else number[view, row]
     names = tuple(f"v{view}" for view in range(views))
-    return Overlap(tuple(range(values)), names, outputs, np.array(case.sizes, dtype=np.int64), np.array(shown, dtype=np.int64))
+    return Overlap(
+        tuple(range(values)),
+        names,
+        outputs,
+        np.array(case.sizes, dtype=np.int64),
+        np.array(shown, dtype=np.int64),
+    )
 
 
 def averages(system: System, found: Sequence[Sequence[Fraction]]) -> list[Fraction]:
@@ -66,8 +76,17 @@ def test_tables_and_averages_are_those_of_brute_force(start: int) -> None:
             many *= one.tables
         assert many == tables, number
         exact = averages(system, [one.low for one in found])
-        assert exact == [Fraction(size * total, tables) for size, row in zip(case.sizes, totals, strict=True) for total in row], number
-        for low, true, high in zip(averages(system, [one.low for one in bounds]), exact, averages(system, [one.high for one in bounds]), strict=True):
+        assert exact == [
+            Fraction(size * total, tables)
+            for size, row in zip(case.sizes, totals, strict=True)
+            for total in row
+        ], number
+        for low, true, high in zip(
+            averages(system, [one.low for one in bounds]),
+            exact,
+            averages(system, [one.high for one in bounds]),
+            strict=True,
+        ):
             assert low <= true <= high and high - low < Fraction(1, 10**9), number
     assert empty < BATCH // 2
 

@@ -33,7 +33,12 @@ def irregular(seed: int, people: int, values: int, views: int) -> Overlap:
     """Every person is in about half of the views, and rare values are rare."""
     rng = np.random.default_rng(seed)
     member = rng.random((people, views)) < 0.5
-    has = rng.choice(values, people, p=np.array([1 / 3**one for one in range(values)]) / sum(1 / 3**one for one in range(values)))
+    has = rng.choice(
+        values,
+        people,
+        p=np.array([1 / 3**one for one in range(values)])
+        / sum(1 / 3**one for one in range(values)),
+    )
     answers = [has[member[:, view]].tolist() for view in range(views)]
     found = overlap_of(range(values), answers, [np.nonzero(one)[0].tolist() for one in member])
     return replace(found, current=np.eye(values, dtype=np.int64)[has])
@@ -41,7 +46,9 @@ def irregular(seed: int, people: int, values: int, views: int) -> Overlap:
 
 def tables_of(given: oracle.Classes) -> list[Integers]:
     """All tables of the oracle, as the people of each class with each value."""
-    outputs = [rows for size, rows in zip(given.sizes, given.outputs, strict=True) for _ in range(size)]
+    outputs = [
+        rows for size, rows in zip(given.sizes, given.outputs, strict=True) for _ in range(size)
+    ]
     class_of = [one for one, size in enumerate(given.sizes) for _ in range(size)]
     found = []
     for table in oracle.fitting(outputs, given.given):
@@ -88,7 +95,9 @@ def test_a_larger_one_agrees_with_asking_for_every_cell(number: int) -> None:
             assert found.can.reshape(-1)[cell] == (solution(part, soon(), some=alone) is not None)
 
 
-def test_small_parts_are_searched_together_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_parts_are_searched_together_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     overlap = overlap_of("xyz", ["xy", "yz", "xyz"], [[0], [0], [1], [1], [2], [2], [2], []])
     together = possible.possible(overlap, soon())
     assert len(together.pieces) == 1
@@ -101,7 +110,10 @@ def test_small_parts_are_searched_together_with_the_same_result(monkeypatch: pyt
 
 def test_only_the_cells_that_are_asked_for_are_searched() -> None:
     overlap = replace(overlap_of("xy", ["xy"], [[0], [0]]), current=np.array([[1, 0], [0, 1]]))
-    assert possible.possible(overlap, soon(), asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [[True, False], [False, True]]
+    assert possible.possible(overlap, soon(), asked=np.zeros((2, 2), dtype=bool)).can.tolist() == [
+        [True, False],
+        [False, True],
+    ]
 
 
 def test_a_current_table_that_does_not_fit_is_not_relied_on() -> None:
@@ -168,10 +180,20 @@ def test_linear_programming_proves_what_no_bound_of_a_cell_shows() -> None:
 @pytest.mark.parametrize("without", ["exchanged", "proofs", "near"])
 def test_each_way_alone_finds_the_same(without: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if without == "exchanged":
-        monkeypatch.setattr(Filling, "exchanged", lambda self, wanted, *more: self.table if (wanted & (self.table > 0)).any() else None)
+        monkeypatch.setattr(
+            Filling,
+            "exchanged",
+            lambda self, wanted, *more: self.table if (wanted & (self.table > 0)).any() else None,
+        )
     elif without == "proofs":
-        monkeypatch.setattr(filling, "certainly_empty", lambda part, wanted, seconds: np.zeros(len(wanted), dtype=bool))
-        monkeypatch.setattr(Filling, "_bound", lambda self, cell, deadline: self._is_bounded.__setitem__(cell, True))
+        monkeypatch.setattr(
+            filling,
+            "certainly_empty",
+            lambda part, wanted, seconds: np.zeros(len(wanted), dtype=bool),
+        )
+        monkeypatch.setattr(
+            Filling, "_bound", lambda self, cell, deadline: self._is_bounded.__setitem__(cell, True)
+        )
     if without in ("exchanged", "near"):
         monkeypatch.setattr(filling, "NEAR_TURNS", 0)
     for case in cases(SIND, 60, 3000):
@@ -183,10 +205,16 @@ def test_each_way_alone_finds_the_same(without: str, monkeypatch: pytest.MonkeyP
 
 
 def test_joined_parts_are_the_parts() -> None:
-    parts = system_of(overlap_of("xyz", ["xy", "yz", "xyz"], [[0], [0], [1], [1], [2], [2], [2]])).parts
+    parts = system_of(
+        overlap_of("xyz", ["xy", "yz", "xyz"], [[0], [0], [1], [1], [2], [2], [2]])
+    ).parts
     (joined,) = pieces_of(parts)
-    assert sorted(joined.place.tolist()) == sorted(cell for part in parts for cell in part.place.tolist())
-    assert [one.total for one in joined.rows] and joined.people == sum(part.people for part in parts)
+    assert sorted(joined.place.tolist()) == sorted(
+        cell for part in parts for cell in part.place.tolist()
+    )
+    assert [one.total for one in joined.rows] and joined.people == sum(
+        part.people for part in parts
+    )
     for one in joined.classes:
         assert len(set((joined.place[one.cells] // 3).tolist())) == 1
 
@@ -231,7 +259,9 @@ def test_a_first_table_is_found_exactly_if_there_is_one() -> None:
         assert table is None or fits(overlap, table)
 
 
-def test_the_views_that_contradict_each_other_are_a_smallest_set_of_one_or_two_or_a_minimal_one() -> None:
+def test_the_views_that_contradict_each_other_are_a_smallest_set_of_one_or_two_or_a_minimal_one() -> (
+    None
+):
     sizes = []
     for number in range(COUNT // 4):
         given = classes(number, consistent=False)
@@ -241,11 +271,15 @@ def test_the_views_that_contradict_each_other_are_a_smallest_set_of_one_or_two_o
             assert tables_of(given)
             continue
         assert fails(given, found)
-        assert not any(fails(given, fewer) for fewer in itertools.combinations(found, len(found) - 1))
+        assert not any(
+            fails(given, fewer) for fewer in itertools.combinations(found, len(found) - 1)
+        )
         if len(found) > 1:
             assert not any(fails(given, (one,)) for one in range(len(given.given)))
         if len(found) > 2:
-            assert not any(fails(given, pair) for pair in itertools.combinations(range(len(given.given)), 2))
+            assert not any(
+                fails(given, pair) for pair in itertools.combinations(range(len(given.given)), 2)
+            )
         sizes.append(len(found))
     assert {1, 2} <= set(sizes)
 

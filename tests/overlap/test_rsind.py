@@ -40,7 +40,10 @@ def crowds(made: Built, truth: dict[Any, Any], found: RestrictedCrowds) -> list[
         for class_, keys in enumerate(made.members)
         for value, name in enumerate(made.overlap.values)
     }
-    sets = [[left[class_, value].pop() for class_, value, many in some for _ in range(many)] for some in found.sets]
+    sets = [
+        [left[class_, value].pop() for class_, value, many in some for _ in range(many)]
+        for some in found.sets
+    ]
     assert not found.sets or not any(left.values())
     return sets
 
@@ -67,9 +70,13 @@ def test_the_level_is_that_of_brute_force(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("way", ["search", "settle all"])
-def test_the_level_is_the_same_whatever_way_leads_there(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_level_is_the_same_whatever_way_leads_there(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is settled by the bound or by few sets, so that it depends on what people can have at once."""
-    monkeypatch.setattr(rsind, "bound", lambda exchanges, counts, deadline, diverse: int(counts.sum()))
+    monkeypatch.setattr(
+        rsind, "bound", lambda exchanges, counts, deadline, diverse: int(counts.sum())
+    )
     monkeypatch.setattr(rsind, "FEW_SETS", 0)
     if way == "settle all":
         monkeypatch.setattr(rsind._Search, "_above", lambda self, sets, deadline: None)
@@ -107,12 +114,17 @@ def test_without_time_the_level_is_between_what_is_proved() -> None:
             level, _ = case.rsind(variant == "diverse")
             assert found.level <= level <= found.most
             sets = crowds(made, case.truth, found)
-            assert all(oracle.rsind_set(case.instances(), case.truth, one, variant == "diverse") for one in sets)
+            assert all(
+                oracle.rsind_set(case.instances(), case.truth, one, variant == "diverse")
+                for one in sets
+            )
             assert not sets or oracle.level(sets) == found.level
 
 
 @pytest.mark.parametrize("limit", ["MOST_KINDS", "MOST_SETS"])
-def test_beyond_its_limits_the_level_is_between_what_is_proved(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_its_limits_the_level_is_between_what_is_proved(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rsind, limit, 0)
     monkeypatch.setattr(rsind, "FEW_SETS", 0)
     for case in cases(SIND, COUNT // 20, 6000):
@@ -121,7 +133,10 @@ def test_beyond_its_limits_the_level_is_between_what_is_proved(limit: str, monke
             found = rsind_level(made.overlap, variant, soon())
             assert found.level <= case.rsind(variant == "diverse")[0] <= found.most
             sets = crowds(made, case.truth, found)
-            assert all(oracle.rsind_set(case.instances(), case.truth, one, variant == "diverse") for one in sets)
+            assert all(
+                oracle.rsind_set(case.instances(), case.truth, one, variant == "diverse")
+                for one in sets
+            )
 
 
 def test_a_table_that_is_not_there_or_does_not_fit_and_cancel() -> None:
@@ -132,7 +147,10 @@ def test_a_table_that_is_not_there_or_does_not_fit_and_cancel() -> None:
         rsind_level(replace(overlap, current=np.array([[1, 0], [1, 0]])), "diverse", soon())
     job = Job()
     job.cancel()
-    chain = replace(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), current=np.array([[1, 0], [0, 1], [1, 0]]))
+    chain = replace(
+        overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]),
+        current=np.array([[1, 0], [0, 1], [1, 0]]),
+    )
     with pytest.raises(Cancelled):
         rsind_level(chain, "diverse", soon(), job)
 
@@ -183,14 +201,20 @@ def test_releasing_everything_is_vacuous_unless_crowds_are_diverse() -> None:
 
 def test_people_who_never_have_two_values_at_once_may_be_in_one_crowd() -> None:
     """Definition 3 asks only of tables in which they have them: the first and the last person always agree."""
-    chain = replace(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]), current=np.array([[1, 0], [0, 1], [1, 0]]))
+    chain = replace(
+        overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]]),
+        current=np.array([[1, 0], [0, 1], [1, 0]]),
+    )
     found = rsind_level(chain, "literal", soon())
     assert found.level == 1
     four = replace(
         overlap_of("xy", ["xy", "xy", "xy"], [[0], [0, 1], [1, 2], [2]]),
         current=np.array([[1, 0], [0, 1], [1, 0], [0, 1]]),
     )
-    assert rsind_level(four, "literal", soon()).sets == (((0, 0, 1), (2, 0, 1)), ((1, 1, 1), (3, 1, 1)))
+    assert rsind_level(four, "literal", soon()).sets == (
+        ((0, 0, 1), (2, 0, 1)),
+        ((1, 1, 1), (3, 1, 1)),
+    )
 
 
 # -- allowed sets and divisions ------------------------------------------------------------------------
@@ -205,30 +229,44 @@ def random_exchanges(rng: random.Random) -> tuple[Exchanges, np.ndarray[Any, Any
         found.set(one, other, may & may.T)
         if value_twins := rng.random() < 0.2:
             found.set(one, other, np.full((kinds, kinds), value_twins))
-    return found, np.array([[rng.choice([0, 1, 2, 5]) for _ in range(values)] for _ in range(kinds)])
+    return found, np.array(
+        [[rng.choice([0, 1, 2, 5]) for _ in range(values)] for _ in range(kinds)]
+    )
 
 
 def is_allowed(exchanges: Exchanges, types: frozenset[tuple[int, int]]) -> bool:
     kinds, values = sorted({kind for kind, _ in types}), sorted({value for _, value in types})
     return all(
-        exchanges.may(*two, pair) for pair in itertools.combinations(kinds, 2) for two in itertools.combinations(values, 2)
+        exchanges.may(*two, pair)
+        for pair in itertools.combinations(kinds, 2)
+        for two in itertools.combinations(values, 2)
     )
 
 
-def all_allowed(exchanges: Exchanges, counts: np.ndarray[Any, Any], diverse: bool) -> set[frozenset[tuple[int, int]]]:
+def all_allowed(
+    exchanges: Exchanges, counts: np.ndarray[Any, Any], diverse: bool
+) -> set[frozenset[tuple[int, int]]]:
     """The maximal ones, by trying all sets of kinds and values."""
     found = set()
     for kinds in subsets(range(exchanges.kinds)):
         for values in subsets(exchanges.values):
-            types = frozenset((kind, value) for kind in kinds for value in values if counts[kind, value])
-            if types and is_allowed(exchanges, types) and (not diverse or len({value for _, value in types}) > 1):
+            types = frozenset(
+                (kind, value) for kind in kinds for value in values if counts[kind, value]
+            )
+            if (
+                types
+                and is_allowed(exchanges, types)
+                and (not diverse or len({value for _, value in types}) > 1)
+            ):
                 found.add(types)
     return {one for one in found if not any(one < other for other in found)}
 
 
 def subsets(items: Any) -> list[tuple[int, ...]]:
     items = list(items)
-    return [some for size in range(1, len(items) + 1) for some in itertools.combinations(items, size)]
+    return [
+        some for size in range(1, len(items) + 1) for some in itertools.combinations(items, size)
+    ]
 
 
 @pytest.mark.parametrize("diverse", [True, False])
@@ -241,7 +279,10 @@ def test_allowed_sets_are_all_that_are_maximal(diverse: bool) -> None:
         expected = all_allowed(exchanges, counts, diverse)
         assert set(map(frozenset, sets)) == expected
         inside = [
-            max((sum(int(counts[one]) for one in some) for some in expected if type_ in some), default=0)
+            max(
+                (sum(int(counts[one]) for one in some) for some in expected if type_ in some),
+                default=0,
+            )
             for type_ in map(tuple, np.argwhere(counts > 0).tolist())
         ]
         if inside:
@@ -266,8 +307,16 @@ def test_cliques_are_all_that_are_maximal() -> None:
             if rng.random() < 0.6:
                 near[one] |= 1 << other
                 near[other] |= 1 << one
-        all_ = [some for some in subsets(range(many)) if all(near[one] >> other & 1 for one in some for other in some)]
-        expected = {sum(1 << one for one in some) for some in all_ if not any(set(some) < set(more) for more in all_)}
+        all_ = [
+            some
+            for some in subsets(range(many))
+            if all(near[one] >> other & 1 for one in some for other in some)
+        ]
+        expected = {
+            sum(1 << one for one in some)
+            for some in all_
+            if not any(set(some) < set(more) for more in all_)
+        }
         found = list(cliques(near, soon()))
         assert set(found) == expected and len(found) == len(expected)
 
@@ -283,7 +332,9 @@ def test_a_division_is_as_good_as_any() -> None:
             assert found.level == found.most == best_by_hand(sets, people, diverse)
 
 
-def best_by_hand(sets: list[list[tuple[int, int]]], people: dict[tuple[int, int], int], diverse: bool) -> int:
+def best_by_hand(
+    sets: list[list[tuple[int, int]]], people: dict[tuple[int, int], int], diverse: bool
+) -> int:
     """Every person into every set."""
     everybody = [type_ for type_, many in people.items() for _ in range(many)]
     best = 0

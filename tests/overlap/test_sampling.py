@@ -39,12 +39,18 @@ HALF = Fraction(1, 2)
 
 def random_overlap(rng: np.random.Generator, *, by_value: bool) -> Overlap:
     """A few people in a few views that show the private value, or in views of any kind."""
-    people, views, values = int(rng.integers(4, 9)), int(rng.integers(2, 5)), int(rng.integers(2, 5))
+    people, views, values = (
+        int(rng.integers(4, 9)),
+        int(rng.integers(2, 5)),
+        int(rng.integers(2, 5)),
+    )
     truth = rng.integers(0, values, people)
     inside = rng.random((people, views)) < 0.6
     if by_value:
         answers = [truth[inside[:, view]].tolist() for view in range(views)]
-        return merged(overlap_of(range(values), answers, [np.flatnonzero(one).tolist() for one in inside]))
+        return merged(
+            overlap_of(range(values), answers, [np.flatnonzero(one).tolist() for one in inside])
+        )
     outputs = np.zeros((people, views, values), dtype=np.int64)
     number = 1
     for view in range(views):
@@ -58,14 +64,19 @@ def random_overlap(rng: np.random.Generator, *, by_value: bool) -> Overlap:
             shown[outputs[person, view, truth[person]]] += 1
     shown[0] = 0
     names = tuple(f"view {view}" for view in range(views))
-    return merged(Overlap(tuple(range(values)), names, outputs, np.ones(people, dtype=np.int64), shown))
+    return merged(
+        Overlap(tuple(range(values)), names, outputs, np.ones(people, dtype=np.int64), shown)
+    )
 
 
 def listed(overlap: Overlap) -> Counter[tuple[int, ...]]:
     """All solutions (people by class and value) with the number of tables that each stands for."""
     persons = np.repeat(np.arange(len(overlap.sizes)), overlap.sizes)
     outputs = [
-        [[row or None for row in overlap.outputs[class_, :, value].tolist()] for value in range(len(overlap.values))]
+        [
+            [row or None for row in overlap.outputs[class_, :, value].tolist()]
+            for value in range(len(overlap.values))
+        ]
         for class_ in persons
     ]
     views = len(overlap.views)
@@ -87,7 +98,9 @@ def of_part(solutions: Counter[tuple[int, ...]], part: Part) -> Counter[tuple[in
     return found
 
 
-def small_parts(count: int, seed: int, *, by_value: bool, columns_: int = 2) -> list[tuple[System, Part, Counter]]:
+def small_parts(
+    count: int, seed: int, *, by_value: bool, columns_: int = 2
+) -> list[tuple[System, Part, Counter]]:
     """Parts with at least three solutions."""
     rng = np.random.default_rng(seed)
     found: list[tuple[System, Part, Counter]] = []
@@ -104,7 +117,9 @@ def small_parts(count: int, seed: int, *, by_value: bool, columns_: int = 2) -> 
 def shares(system: System, solutions: Counter[tuple[int, ...]]) -> list[Fraction]:
     """The belief in every cell, from all solutions."""
     tables = sum(solutions.values())
-    sums = [sum(cells[at] * many for cells, many in solutions.items()) for at in range(len(system.low))]
+    sums = [
+        sum(cells[at] * many for cells, many in solutions.items()) for at in range(len(system.low))
+    ]
     sizes = np.repeat(system.overlap.sizes, len(system.overlap.values)).tolist()
     return [Fraction(one, tables * size) for one, size in zip(sums, sizes, strict=True)]
 
@@ -137,7 +152,10 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
 
 def binomial_tail(events: int, trials: int, chance: float) -> float:
     """The probability of at least so many events."""
-    return sum(math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(events, trials + 1))
+    return sum(
+        math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k)
+        for k in range(events, trials + 1)
+    )
 
 
 def laws_of(part: Part) -> tuple[walks.Law, ...]:
@@ -151,7 +169,10 @@ def test_the_points_of_a_column_are_all_that_its_rows_allow() -> None:
     for by_value in (True, False):
         for _, part, _ in small_parts(40, 1, by_value=by_value):
             for column in columns_of(part):
-                box = [range(low, high + 1) for low, high in zip(column.low.tolist(), column.high.tolist(), strict=True)]
+                box = [
+                    range(low, high + 1)
+                    for low, high in zip(column.low.tolist(), column.high.tolist(), strict=True)
+                ]
                 if math.prod(map(len, box)) > 20_000:
                     continue
                 grid = np.stack(np.meshgrid(*box, indexing="ij"), axis=-1).reshape(-1, len(box))
@@ -169,8 +190,12 @@ def test_a_law_knows_its_averages_and_its_largest_weight() -> None:
         for column in columns_of(part):
             law = walks.Law(lattice_of(column), rng.random(len(column.cells)) * 2 + 0.1)
             points = points_of(law.lattice)
-            weights = np.prod(law.means**points, axis=1) / np.prod([[math.factorial(x) for x in one] for one in points.tolist()], axis=1)
-            assert np.allclose(law.weights(points) / law.weights(points).sum(), weights / weights.sum(), rtol=1e-12)
+            weights = np.prod(law.means**points, axis=1) / np.prod(
+                [[math.factorial(x) for x in one] for one in points.tolist()], axis=1
+            )
+            assert np.allclose(
+                law.weights(points) / law.weights(points).sum(), weights / weights.sum(), rtol=1e-12
+            )
             assert np.allclose(law.averages, weights @ points / weights.sum(), rtol=1e-12)
             assert math.isclose(law.largest, law.weights(points).max(), rel_tol=1e-12)
             assert math.isclose(law.peak, weights.max() / weights.sum(), rel_tol=1e-12)
@@ -182,7 +207,14 @@ def test_a_walk_draws_from_its_law() -> None:
         for column in columns_of(part):
             law = walks.Law(lattice_of(column), rng.random(len(column.cells)) + 0.3)
             weights = law.weights(points_of(law.lattice))
-            whole = Counter({tuple(one): round(2**40 * weight) for one, weight in zip(points_of(law.lattice).tolist(), weights.tolist(), strict=True)})
+            whole = Counter(
+                {
+                    tuple(one): round(2**40 * weight)
+                    for one, weight in zip(
+                        points_of(law.lattice).tolist(), weights.tolist(), strict=True
+                    )
+                }
+            )
             for most in (1, 4, 1 << 17):
                 walk = walks.Walk(law, most)
                 assert significance(walk.people(walk.draw(rng, 5000)), whole) > LEVEL
@@ -207,7 +239,9 @@ def test_tables_are_uniform(by_value: bool) -> None:
         assert (system.low[part.place] <= tables.min(axis=0)).all()
 
 
-def test_tables_are_uniform_when_most_proposals_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_uniform_when_most_proposals_are_rejected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tilted, "MOST_PAIRS", 0)
     monkeypatch.setattr(tilted, "FEW_PAIRS", 0)
     rejected = 0
@@ -221,7 +255,9 @@ def test_tables_are_uniform_when_most_proposals_are_rejected(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 24])
-def test_tables_are_uniform_when_columns_are_joined(monkeypatch: pytest.MonkeyPatch, rounds: int) -> None:
+def test_tables_are_uniform_when_columns_are_joined(
+    monkeypatch: pytest.MonkeyPatch, rounds: int
+) -> None:
     monkeypatch.setattr(grouped, "ROUNDS", rounds)
     monkeypatch.setattr(tilted, "USUAL", 10**9)  # as if joining were free
     for box in (1, grouped.MOST_BOX):
@@ -238,14 +274,18 @@ def test_tables_are_uniform_cell_by_cell(monkeypatch: pytest.MonkeyPatch, begun:
     monkeypatch.setattr(walks.Walk.__init__, "__defaults__", (begun,))
     for by_value in (True, False):
         parts = small_parts(20, 10, by_value=by_value)
-        able = [one for one in parts if any(is_simple(one[1], column) for column in columns_of(one[1]))]
+        able = [
+            one for one in parts if any(is_simple(one[1], column) for column in columns_of(one[1]))
+        ]
         assert len(able) > 10
         for _, part, solutions in able:
             sampler = Sampler(Stepwise(part, laws_of(part)), np.random.default_rng(11))
             assert significance(np.concatenate(list(sampler.draw(4000))), solutions) > LEVEL
 
 
-def test_tables_are_uniform_where_digits_take_several_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_uniform_where_digits_take_several_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tacit.overlap.digits.WORD", 5)
     for _, part, solutions in small_parts(20, 12, by_value=True, columns_=3):
         proposals = Stepwise(part, laws_of(part))
@@ -274,7 +314,13 @@ def test_a_class_of_which_no_view_tells_is_drawn_uniformly() -> None:
     overlap = merged(overlap_of("xyz", ["xy"], [[0], [0], [], [], []]))
     [part] = [one for one in system_of(overlap).parts if not one.rows]
     tables = np.concatenate(list(sampler_of(part, np.random.default_rng(28)).draw(4000)))
-    solutions = Counter({(a, b, 3 - a - b): 6 // math.prod(map(math.factorial, (a, b, 3 - a - b))) for a in range(4) for b in range(4 - a)})
+    solutions = Counter(
+        {
+            (a, b, 3 - a - b): 6 // math.prod(map(math.factorial, (a, b, 3 - a - b)))
+            for a in range(4)
+            for b in range(4 - a)
+        }
+    )
     assert significance(tables, solutions) > LEVEL
 
 
@@ -288,14 +334,24 @@ def test_swaps_do_not_connect_these_tables_but_they_are_drawn_uniformly() -> Non
         seen = sorted(Counter(map(tuple, tables.tolist())).values())
         assert len(seen) == 2
         assert abs(seen[0] / sum(seen) - 1 / 3) < 0.04
-    found = statistical(system, [None], gamma=Fraction(2, 3), epsilon=Fraction(1, 50), theta=Fraction(95, 100))
+    found = statistical(
+        system, [None], gamma=Fraction(2, 3), epsilon=Fraction(1, 50), theta=Fraction(95, 100)
+    )
     assert found.status == "holds"
-    assert statistical(system, [None], gamma=Fraction(3, 5), epsilon=Fraction(1, 50), theta=Fraction(95, 100)).status == "breached"
+    assert (
+        statistical(
+            system, [None], gamma=Fraction(3, 5), epsilon=Fraction(1, 50), theta=Fraction(95, 100)
+        ).status
+        == "breached"
+    )
 
 
 def test_the_same_seed_draws_the_same_tables() -> None:
     [part] = hard_system(5, 3).parts
-    first, second, other = (np.concatenate(list(sampler_of(part, np.random.default_rng(seed)).draw(500))) for seed in (1, 1, 2))
+    first, second, other = (
+        np.concatenate(list(sampler_of(part, np.random.default_rng(seed)).draw(500)))
+        for seed in (1, 1, 2)
+    )
     assert (first == second).all()
     assert first.shape != other.shape or (first != other).any()
 
@@ -313,9 +369,18 @@ def test_a_part_without_a_table_is_found_out_or_declined() -> None:
 
 def test_hoeffding_takes_as_many_tables_as_it_must() -> None:
     getcontext().prec = 60
-    for cells, epsilon, risk in ((1, "1/10", "1/2"), (150, "1/50", "1/20"), (10**6, "1/1000", "1/10000")):
+    for cells, epsilon, risk in (
+        (1, "1/10", "1/2"),
+        (150, "1/50", "1/20"),
+        (10**6, "1/1000", "1/10000"),
+    ):
         off, chance = Fraction(epsilon), Fraction(risk)
-        exact = (Decimal(2 * cells * chance.denominator) / chance.numerator).ln() / 2 * (off.denominator**2) / (off.numerator**2)
+        exact = (
+            (Decimal(2 * cells * chance.denominator) / chance.numerator).ln()
+            / 2
+            * (off.denominator**2)
+            / (off.numerator**2)
+        )
         assert exact <= draws_for(cells, off, chance) <= exact + Decimal("1.000001")
 
 
@@ -325,7 +390,9 @@ def counts_of(drawn: np.ndarray, size: int) -> Counts:
 
 
 @pytest.mark.parametrize(("size", "chance"), [(1, 0.5), (1, 0.03), (5, 0.3), (20, 0.5)])
-def test_bets_are_seldom_won_against_the_truth_however_often_one_looks(size: int, chance: float) -> None:
+def test_bets_are_seldom_won_against_the_truth_however_often_one_looks(
+    size: int, chance: float
+) -> None:
     risk, runs, wins = 0.2, 200, [0, 0]
     rng = np.random.default_rng(20)
     looks = sorted({round(3 * 1.15**k) for k in range(40)})
@@ -375,7 +442,9 @@ def random_questions(count: int, seed: int) -> list[tuple[System, list[Fraction]
         overlap = random_overlap(rng, by_value=bool(rng.random() < 0.8))
         system = system_of(overlap)
         beliefs = shares(system, listed(overlap)) if system.parts else []
-        free = [beliefs[place] for part in system.parts for place in part.place.tolist() if part.rows]
+        free = [
+            beliefs[place] for part in system.parts for place in part.place.tolist() if part.rows
+        ]
         gamma = max(free, default=Fraction(0)) + Fraction(int(rng.integers(-150, 40)), 1000)
         settled = [belief for at, belief in enumerate(beliefs) if system.low[at] == system.high[at]]
         if free and max(settled, default=0) <= gamma < 1:
@@ -388,18 +457,27 @@ def test_verdicts_and_bounds_are_wrong_no_more_often_than_promised() -> None:
     wrong, missed, drawn, statuses = 0, 0, 0, Counter()
     questions = random_questions(200, 23)
     for seed, (system, beliefs, gamma) in enumerate(questions):
-        found = statistical(system, [None] * len(system.parts), gamma=gamma, epsilon=epsilon, theta=theta, seed=seed)
+        found = statistical(
+            system, [None] * len(system.parts), gamma=gamma, epsilon=epsilon, theta=theta, seed=seed
+        )
         statuses[found.status] += 1
         drawn += sum(found.draws) > 0
         covered = np.repeat(system.overlap.is_covered, len(system.overlap.values))
-        of_view = [one for one, is_covered in zip(beliefs, covered.tolist(), strict=True) if is_covered]
-        wrong += max(of_view) > gamma + epsilon if found.status == "holds" else max(of_view) <= gamma
+        of_view = [
+            one for one, is_covered in zip(beliefs, covered.tolist(), strict=True) if is_covered
+        ]
+        wrong += (
+            max(of_view) > gamma + epsilon if found.status == "holds" else max(of_view) <= gamma
+        )
         bounds = [(system.low.tolist()[at], system.high.tolist()[at]) for at in range(len(beliefs))]
         for part, one in zip(system.parts, found.found, strict=True):
             for place, low, high in zip(part.place.tolist(), one.low, one.high, strict=True):
                 bounds[place] = low, high
         sizes = np.repeat(system.overlap.sizes, len(system.overlap.values)).tolist()
-        missed += not all(low <= belief * size <= high for (low, high), belief, size in zip(bounds, beliefs, sizes, strict=True))
+        missed += not all(
+            low <= belief * size <= high
+            for (low, high), belief, size in zip(bounds, beliefs, sizes, strict=True)
+        )
         assert all(belief <= found.upper for belief in of_view) or missed
     assert statuses["undecided"] == 0
     assert drawn > 150
@@ -412,10 +490,14 @@ def test_a_belief_in_the_gap_is_decided_by_the_last_look() -> None:
     """Half of all tables, gamma a little less: either answer is true; one of them comes."""
     system = system_of(merged(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])))
     for gamma in ("49/100", "48/100", "485/1000", "50/100"):
-        found = statistical(system, [None], gamma=Fraction(gamma), epsilon=Fraction(1, 50), theta=Fraction(9, 10))
+        found = statistical(
+            system, [None], gamma=Fraction(gamma), epsilon=Fraction(1, 50), theta=Fraction(9, 10)
+        )
         assert found.status in ("holds", "breached")
         assert found.status == "holds" or Fraction(gamma) < HALF
-        assert found.draws[0] <= draws_for(6, Fraction(1, 100) - A_LITTLE, Fraction(1, 10) * (1 - ROUNDING) / 2)
+        assert found.draws[0] <= draws_for(
+            6, Fraction(1, 100) - A_LITTLE, Fraction(1, 10) * (1 - ROUNDING) / 2
+        )
 
 
 def test_cells_that_are_never_or_always_filled() -> None:
@@ -431,12 +513,24 @@ def test_cells_that_are_never_or_always_filled() -> None:
             continue
         if any(belief == 1 for _, belief in free):
             always += 1
-            found = statistical(system, [None] * len(system.parts), gamma=Fraction(9, 10), epsilon=Fraction(1, 50), theta=Fraction(95, 100))
+            found = statistical(
+                system,
+                [None] * len(system.parts),
+                gamma=Fraction(9, 10),
+                epsilon=Fraction(1, 50),
+                theta=Fraction(95, 100),
+            )
             assert found.status == "breached"
             assert found.worst is not None
             assert beliefs[system.cell(*found.worst)] > Fraction(9, 10)
         never += any(belief == 0 for _, belief in free)
-        found = statistical(system, [None] * len(system.parts), gamma=Fraction(1), epsilon=Fraction(1, 50), theta=Fraction(95, 100))
+        found = statistical(
+            system,
+            [None] * len(system.parts),
+            gamma=Fraction(1),
+            epsilon=Fraction(1, 50),
+            theta=Fraction(95, 100),
+        )
         assert found.status == "holds"
         for place, belief in free:
             assert belief not in (0, 1) or found.shares.get(place, belief) == belief
@@ -475,7 +569,12 @@ def test_values_that_may_mean_the_same_count_together() -> None:
         gamma = max(exact.values()) + Fraction(int(rng.integers(-80, 60)), 1000)
         if not 0 < gamma < 1:
             continue
-        ask = {"gamma": gamma, "epsilon": Fraction(1, 20), "theta": Fraction(999, 1000), "meanings": meanings}
+        ask = {
+            "gamma": gamma,
+            "epsilon": Fraction(1, 20),
+            "theta": Fraction(999, 1000),
+            "meanings": meanings,
+        }
         found = statistical(system, [None] * len(system.parts), **ask)
         statuses[found.status] += 1
         assert set(found.beliefs) == set(exact)
@@ -490,7 +589,9 @@ def test_values_that_may_mean_the_same_count_together() -> None:
 
 
 def test_a_forecast_needs_no_gamma() -> None:
-    many, seconds = forecast(hard_system(5, 3), [None], epsilon=Fraction(1, 50), theta=Fraction(95, 100))
+    many, seconds = forecast(
+        hard_system(5, 3), [None], epsilon=Fraction(1, 50), theta=Fraction(95, 100)
+    )
     assert many > draws_for(60, Fraction(1, 50), Fraction(5, 100))
     assert 0 < seconds < 100
 
@@ -498,13 +599,26 @@ def test_a_forecast_needs_no_gamma() -> None:
 def test_people_in_no_view_are_left_out() -> None:
     views = overlap_of("xy", ["xxyy", "xxyy"], [[0, 1]] * 3 + [[0], [1], []])
     system = system_of(merged(views))
-    found = statistical(system, [None] * len(system.parts), gamma=Fraction(51, 100), epsilon=Fraction(1, 50), theta=Fraction(95, 100))
+    found = statistical(
+        system,
+        [None] * len(system.parts),
+        gamma=Fraction(51, 100),
+        epsilon=Fraction(1, 50),
+        theta=Fraction(95, 100),
+    )
     assert found.status == "holds"
 
 
 def test_time_that_runs_out_leaves_it_undecided() -> None:
     system = hard_system(5, 3)
-    found = statistical(system, [None], gamma=HALF, epsilon=Fraction(1, 50), theta=Fraction(95, 100), deadline=Deadline(-1))
+    found = statistical(
+        system,
+        [None],
+        gamma=HALF,
+        epsilon=Fraction(1, 50),
+        theta=Fraction(95, 100),
+        deadline=Deadline(-1),
+    )
     assert found.status == "undecided"
     assert found.upper == 1
     assert found.because == "time ran out before tables could be drawn"
@@ -523,9 +637,16 @@ def test_a_job_hears_how_long_it_takes_and_can_cancel() -> None:
         statistical(system, [None], job=job, **ask)
 
 
-@pytest.mark.parametrize(("name", "number"), [("gamma", 0), ("gamma", "5/4"), ("epsilon", 0), ("theta", 1), ("theta", 0)])
+@pytest.mark.parametrize(
+    ("name", "number"), [("gamma", 0), ("gamma", "5/4"), ("epsilon", 0), ("theta", 1), ("theta", 0)]
+)
 def test_numbers_that_promise_nothing_are_refused(name: str, number: object) -> None:
-    ask = {"gamma": HALF, "epsilon": Fraction(1, 50), "theta": Fraction(95, 100), name: Fraction(str(number))}
+    ask = {
+        "gamma": HALF,
+        "epsilon": Fraction(1, 50),
+        "theta": Fraction(95, 100),
+        name: Fraction(str(number)),
+    }
     with pytest.raises(ParameterError, match=name):
         statistical(hard_system(2, 3), [None], **ask)
 
@@ -549,7 +670,12 @@ def test_maximum_entropy_has_all_sums_and_is_a_product(monkeypatch: pytest.Monke
 def test_maximum_entropy_is_near_the_averages_of_all_tables() -> None:
     for _, part, solutions in small_parts(40, 25, by_value=True):
         tables = sum(solutions.values())
-        average = np.array([sum(cells[at] * many for cells, many in solutions.items()) / tables for at in range(len(part.place))])
+        average = np.array(
+            [
+                sum(cells[at] * many for cells, many in solutions.items()) / tables
+                for at in range(len(part.place))
+            ]
+        )
         assert np.abs(fitted(part).people - average).max() < 0.35
         laws = laws_of(part)
         sizes = np.bincount(part.class_of, sum_of(laws, part))
@@ -588,7 +714,14 @@ def hard_system(values: int, seed: int, people: int = 200, views: int = 8) -> Sy
 @pytest.mark.parametrize("values", [4, 5, 8, 10])
 def test_irregular_ranges_are_certified(values: int) -> None:
     system = hard_system(values, 3)
-    found = statistical(system, [None], gamma=Fraction(7, 10), epsilon=Fraction(1, 50), theta=Fraction(95, 100), deadline=Deadline(300))
+    found = statistical(
+        system,
+        [None],
+        gamma=Fraction(7, 10),
+        epsilon=Fraction(1, 50),
+        theta=Fraction(95, 100),
+        deadline=Deadline(300),
+    )
     assert found.status != "undecided"
     [part] = system.parts
     ways = {type(sampler_of(part, np.random.default_rng(1)).proposals), Stepwise}

@@ -23,12 +23,22 @@ def test_as_many_tables_as_a_model_counter_finds(number: int) -> None:
     values = "abcd"[:wide]
     truth = [rng.choice(values) for _ in range(many)]
     ranges = [sorted(rng.sample(range(many + 1), 2)) for _ in range(rng.randint(2, 4))]
-    covered = [person for person in range(many) if any(low <= person < high for low, high in ranges)]
-    members = [[view for view, (low, high) in enumerate(ranges) if low <= person < high] for person in covered]
-    answers = [[truth[person] for person in covered if low <= person < high] for low, high in ranges]
+    covered = [
+        person for person in range(many) if any(low <= person < high for low, high in ranges)
+    ]
+    members = [
+        [view for view, (low, high) in enumerate(ranges) if low <= person < high]
+        for person in covered
+    ]
+    answers = [
+        [truth[person] for person in covered if low <= person < high] for low, high in ranges
+    ]
     if number % 5 == 0:
         answers[0][0] = rng.choice(values)
-    asked = [([person for person in covered if low <= person < high], Counter(answer)) for (low, high), answer in zip(ranges, answers, strict=True)]
+    asked = [
+        ([person for person in covered if low <= person < high], Counter(answer))
+        for (low, high), answer in zip(ranges, answers, strict=True)
+    ]
     expected = tables(covered, values, asked)
     try:
         found = beliefs(merged(overlap_of(values, answers, members))).tables

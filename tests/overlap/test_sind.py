@@ -55,7 +55,9 @@ def test_the_crowds_are_those_of_brute_force() -> None:
 
 
 @pytest.mark.parametrize("way", ["no exchanges", "many pairs", "one table"])
-def test_the_crowds_are_the_same_whatever_way_leads_there(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_crowds_are_the_same_whatever_way_leads_there(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if way != "many pairs":
         monkeypatch.setattr(sind, "IN_VAIN", 0)
     if way != "no exchanges":
@@ -79,7 +81,10 @@ def test_shared_cases(case: dict[str, Any]) -> None:
     assert made.keys(found.sets) == frozen(case["sind_partition"])
     assert found.smallest == case["k_sind_level"]
     careful = conservative_partition(made.overlap)
-    assert (made.keys(careful.sets), careful.smallest) == (frozen(case["conservative_partition"]), case["conservative_level"])
+    assert (made.keys(careful.sets), careful.smallest) == (
+        frozen(case["conservative_partition"]),
+        case["conservative_level"],
+    )
 
 
 def test_people_whose_only_possible_value_is_the_same_are_one_crowd() -> None:
@@ -91,7 +96,11 @@ def test_more_classes_than_people_could_tell_apart_by_hand() -> None:
     rng = np.random.default_rng(3)
     member = rng.random((120, 8)) < 0.5
     has = rng.integers(4, size=120)
-    overlap = overlap_of(range(4), [has[member[:, view]].tolist() for view in range(8)], [np.nonzero(one)[0].tolist() for one in member])
+    overlap = overlap_of(
+        range(4),
+        [has[member[:, view]].tolist() for view in range(8)],
+        [np.nonzero(one)[0].tolist() for one in member],
+    )
     overlap = replace(overlap, current=np.eye(4, dtype=np.int64)[has])
     same = Counter(map(tuple, member.tolist()))
     assert sorted(sind_partition(overlap, soon()).sizes) == sorted(same.values())
@@ -140,7 +149,9 @@ def test_figure_4_with_t6_in_its_place() -> None:
     final = frozen([{1, 2, 3}, {4}, {5, 7, 9, 10}, {6}, {8, 11, 12}])
     assert made.keys(conservative_partition(made.overlap).sets) == final
     first, second = (of_patients(view) for view in FIGURE_4)
-    assert first.keys(conservative_partition(first.overlap).sets) == frozen([{1, 2, 3}, {4}, set(range(5, 13))])
+    assert first.keys(conservative_partition(first.overlap).sets) == frozen(
+        [{1, 2, 3}, {4}, set(range(5, 13))]
+    )
     white = frozen([{1, 2, 3, 8, 11, 12}, {6}, {4, 5, 7, 9, 10}])
     assert second.keys(conservative_partition(second.overlap).sets) == white
     # t4 is the only one of the first view's second row and has AIDS for certain, as t6 has Hypertension.
@@ -156,7 +167,10 @@ def test_proposition_1_k_anonymity_gives_k_sind() -> None:
         people = {one: {"group": group} for one, group in enumerate(groups)}
         truth = {one: rng.choice("xyz") for one in people}
         # Microdata is one view for each group.
-        views = [View(f"g{group}", lambda row, value, group=group: row["group"] == group) for group in sorted(set(groups))]
+        views = [
+            View(f"g{group}", lambda row, value, group=group: row["group"] == group)
+            for group in sorted(set(groups))
+        ]
         found = sind_partition(built(people, truth, views, "xyz").overlap, soon())
         assert found.smallest >= min(Counter(groups).values())
 
@@ -180,15 +194,25 @@ def by_definition(given: oracle.Classes, one: int, p: int, other: int, q: int) -
 
 
 @pytest.mark.parametrize("most", [0, swaps.MOST_EFFECTS])
-def test_the_swap_equation_is_that_of_the_definition(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_swap_equation_is_that_of_the_definition(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(swaps, "MOST_EFFECTS", most)
     for number in range(COUNT // 4):
         given = classes(number)
         overlap, _ = of_classes(given)
         prepared = Swaps(overlap)
         many, values = len(given.sizes), len(overlap.values)
-        one, p, other, q = (axis.reshape(-1) for axis in np.meshgrid(*[np.arange(n) for n in (many, values, many, values)], indexing="ij"))
-        expected = [by_definition(given, *four) for four in zip(one.tolist(), p.tolist(), other.tolist(), q.tolist(), strict=True)]
+        one, p, other, q = (
+            axis.reshape(-1)
+            for axis in np.meshgrid(
+                *[np.arange(n) for n in (many, values, many, values)], indexing="ij"
+            )
+        )
+        expected = [
+            by_definition(given, *four)
+            for four in zip(one.tolist(), p.tolist(), other.tolist(), q.tolist(), strict=True)
+        ]
         assert swap_equation(overlap, one, p, other, q).tolist() == expected
         assert prepared.equation(one, p, other, q).tolist() == expected
         kinds = prepared.kinds()
@@ -201,7 +225,13 @@ def test_effects_of_very_many_views_are_numbered_without_overflow() -> None:
     rows = rng.integers(0, 40, size=(60, 30, 3))
     outputs = np.where(rows > 0, rows + 40 * np.arange(30)[None, :, None], 0)
     outputs[30:] = outputs[:30]
-    overlap = Overlap((0, 1, 2), tuple(map(str, range(30))), outputs, np.ones(60, dtype=np.int64), np.zeros(1300, dtype=np.int64))
+    overlap = Overlap(
+        (0, 1, 2),
+        tuple(map(str, range(30))),
+        outputs,
+        np.ones(60, dtype=np.int64),
+        np.zeros(1300, dtype=np.int64),
+    )
     effects = effects_of(overlap)
     for p, q in ((0, 1), (0, 2), (1, 2)):
         same = effects[:, None, p, q] == effects[None, :, p, q]

@@ -37,19 +37,37 @@ class Numbered:
         return None
 
 
-def question_of(values: Sequence[Any], answers: Sequence[Sequence[Any]], members: Sequence[Sequence[int]], **more: Any) -> OverlapQuestion:
+def question_of(
+    values: Sequence[Any],
+    answers: Sequence[Sequence[Any]],
+    members: Sequence[Sequence[int]],
+    **more: Any,
+) -> OverlapQuestion:
     """Views that show the private value of some people each, each person a class."""
     overlap = overlap_of(values, answers, members)
-    seen = tuple(Answer(("condition",), ((),), 1 + number * len(values), 0) for number in range(len(answers)))
+    seen = tuple(
+        Answer(("condition",), ((),), 1 + number * len(values), 0) for number in range(len(answers))
+    )
     names = tuple(f"v{number}" for number in range(1, len(answers) + 1))
-    return OverlapQuestion(names, "patients", ("name",), "condition", (), overlap, seen, **{"meanings": meanings(values), "people": Numbered(), **more})
+    return OverlapQuestion(
+        names,
+        "patients",
+        ("name",),
+        "condition",
+        (),
+        overlap,
+        seen,
+        **{"meanings": meanings(values), "people": Numbered(), **more},
+    )
 
 
 def test_the_papers_example_before_and_after_the_second_view() -> None:
     found = stages(question_of(ILL, [MALES, OLDER], PAPER))
     first, last = found.stages
     assert [first.release, last.release] == ["v1", "v2"]
-    assert {class_: one.least for class_, one in first.largest.items()} == dict.fromkeys(range(4), Fraction(1, 2))
+    assert {class_: one.least for class_, one in first.largest.items()} == dict.fromkeys(
+        range(4), Fraction(1, 2)
+    )
     assert first.unseen == {4, 5, 6} and first.tables == 12
     assert last.largest[3].least == last.largest[3].most == Fraction(4, 5)
     assert ILL[last.largest[3].value] == "SARS"
@@ -66,16 +84,30 @@ def test_the_most_exposed_come_first_with_their_shares_and_names() -> None:
     assert found.members[3] == (("person 3",),)
 
 
-def believed(members: Sequence[Sequence[int]], answers: Sequence[Sequence[Any]], values: Sequence[Any], many: int, same: Sequence[Sequence[int]]) -> dict[int, Fraction]:
+def believed(
+    members: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[Any]],
+    values: Sequence[Any],
+    many: int,
+    same: Sequence[Sequence[int]],
+) -> dict[int, Fraction]:
     """The largest share for everybody whom the first views show, by trying every table."""
     covered = [person for person, seen in enumerate(members) if any(view < many for view in seen)]
     fitting = []
     for guess in product(values, repeat=len(covered)):
         has = dict(zip(covered, guess, strict=True))
-        if all(Counter(has[person] for person in covered if view in members[person]) == Counter(answers[view]) for view in range(many)):
+        if all(
+            Counter(has[person] for person in covered if view in members[person])
+            == Counter(answers[view])
+            for view in range(many)
+        ):
             fitting.append(has)
     return {
-        person: max(Fraction(sum(values.index(table[person]) in one for table in fitting), len(fitting)) for one in same) for person in covered
+        person: max(
+            Fraction(sum(values.index(table[person]) in one for table in fitting), len(fitting))
+            for one in same
+        )
+        for person in covered
     }
 
 
@@ -86,8 +118,13 @@ def test_every_stage_is_what_counting_all_tables_gives() -> None:
         people, views = draw.randint(1, 5), draw.randint(1, 3)
         members = [[view for view in range(views) if draw.random() < 0.55] for _ in range(people)]
         has = [draw.choice(values) for _ in range(people)]
-        answers = [[has[person] for person in range(people) if view in members[person]] for view in range(views)]
-        asked = question_of(values, answers, members, meanings=meanings(values, merge_spelling=draw.random() < 0.5))
+        answers = [
+            [has[person] for person in range(people) if view in members[person]]
+            for view in range(views)
+        ]
+        asked = question_of(
+            values, answers, members, meanings=meanings(values, merge_spelling=draw.random() < 0.5)
+        )
         for many, stage in enumerate(stages(asked).stages, 1):
             expected = believed(members, answers, values, many, asked.meanings)
             assert {class_: one.least for class_, one in stage.largest.items()} == expected
@@ -98,7 +135,9 @@ def test_every_stage_is_what_counting_all_tables_gives() -> None:
 def test_people_who_are_alike_are_counted_together() -> None:
     asked = question_of(["x", "y"], [["x", "x", "y"], ["y", "x"]], [[0], [0], [0, 1], [1]])
     wide = asked.overlap
-    three = Overlap(wide.values, wide.views, wide.outputs[[0, 2, 3]], np.array([2, 1, 1]), wide.shown)
+    three = Overlap(
+        wide.values, wide.views, wide.outputs[[0, 2, 3]], np.array([2, 1, 1]), wide.shown
+    )
     found = stages(OverlapQuestion(asked.releases, "t", ("k",), "s", (), three, asked.answers))
     assert [one.largest[0].least for one in found.stages] == [Fraction(2, 3), Fraction(2, 3)]
     assert found.people == 4
@@ -128,7 +167,10 @@ def test_parts_that_are_too_large_are_left_out_and_said(monkeypatch: pytest.Monk
 def test_very_many_classes_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CELLS", 8)
     found = stages(question_of(ILL, [MALES, OLDER], PAPER))
-    assert [one.missing for one in found.stages] == ["", TOO_MANY]  # three classes after the second view, one after the first
+    assert [one.missing for one in found.stages] == [
+        "",
+        TOO_MANY,
+    ]  # three classes after the second view, one after the first
 
 
 def test_the_work_can_be_stopped() -> None:

@@ -75,7 +75,11 @@ class Example:
         """What Tacit answers."""
         definition = define(self.kind, self.parameters)
         with desk.counted(
-            self.rows, quasi=self.quasi, sensitive=self.sensitive, person=self.person, hierarchies=self.hierarchies
+            self.rows,
+            quasi=self.quasi,
+            sensitive=self.sensitive,
+            person=self.person,
+            hierarchies=self.hierarchies,
         ) as counted:
             return definition.check(question(counted, self.levels), sensitive=self.asked)
 
@@ -83,7 +87,9 @@ class Example:
         """What the definition gives, by brute force."""
         rows = oracle.released(self.rows, self.hierarchies, self.levels)
         if self.kind == "k-anonymity":
-            return oracle.k_anonymity(rows, self.quasi, self.parameters["k"], self.person, "own-group")
+            return oracle.k_anonymity(
+                rows, self.quasi, self.parameters["k"], self.person, "own-group"
+            )
         options = {key.replace("-", "_"): value for key, value in self.parameters.items()}
         options["l"] = Fraction(str(options["l"]))
         if options["kind"] != "entropy":
@@ -142,7 +148,9 @@ def assert_expected(verdict: Verdict, expected: dict[str, Any]) -> None:
     if "groups" in expected:
         evidence = verdict.certificate or verdict.witness
         assert evidence is not None
-        assert evidence.facts.get("groups", evidence.facts.get("groups_below")) == expected["groups"]
+        assert (
+            evidence.facts.get("groups", evidence.facts.get("groups_below")) == expected["groups"]
+        )
     if "witness" in expected:
         assert verdict.witness is not None
         shown = {**verdict.witness.facts, **verdict.witness.personal}
@@ -194,7 +202,8 @@ def test_tacit_reads_the_adult_file_itself(desk: Desk, file: str, number: int) -
         quasi_identifiers=tuple(example.quasi),
         sensitive=tuple(example.sensitive),
         hierarchies={
-            column: desk.hierarchy(f"adult-{number}-{column}.csv", spec) for column, spec in example.hierarchies.items()
+            column: desk.hierarchy(f"adult-{number}-{column}.csv", spec)
+            for column, spec in example.hierarchies.items()
         },
     )
     desk.engine.attach(table)

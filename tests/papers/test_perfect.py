@@ -21,14 +21,20 @@ from tacit.queries.critical import judge
 from tacit.queries.read import read
 
 HERE = Path(__file__).parent
-PRINTED: list[dict[str, Any]] = json.loads((HERE / "perfect_cases.json").read_text("utf-8"))["cases"]
-SHARED = Path(os.environ.get("TACIT_CASES") or HERE.parents[2] / "shared" / "cases") / "perfect.json"
+PRINTED: list[dict[str, Any]] = json.loads((HERE / "perfect_cases.json").read_text("utf-8"))[
+    "cases"
+]
+SHARED = (
+    Path(os.environ.get("TACIT_CASES") or HERE.parents[2] / "shared" / "cases") / "perfect.json"
+)
 
 Fact = oracle.Fact
 
 
 def table(
-    columns: dict[str, list[Any] | None], keys: list[list[str]] = [], nullable: list[str] = []  # noqa: B006
+    columns: dict[str, list[Any] | None],
+    keys: list[list[str]] = [],
+    nullable: list[str] = [],  # noqa: B006
 ) -> oracle.Table:
     names = list(columns)
     return oracle.Table(
@@ -45,7 +51,9 @@ def printed_case(entry: dict[str, Any], *, bag: bool) -> Case:
         for number, text in enumerate((entry["secret"], *entry["views"]))
     ]
     schema = {
-        name: table(columns, entry.get("keys", {}).get(name, []), entry.get("nullable", {}).get(name, []))
+        name: table(
+            columns, entry.get("keys", {}).get(name, []), entry.get("nullable", {}).get(name, [])
+        )
         for name, columns in entry["schema"].items()
     }
     return Case(entry["name"], schema, queries[0], tuple(queries[1:]))
@@ -72,7 +80,9 @@ def shared_entries() -> list[Any]:
     if not SHARED.is_file():
         reason = f"no {SHARED.name} in {SHARED.parent}: put the cases there, or name their folder in TACIT_CASES"
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
-    return [pytest.param(one, id=one["id"]) for one in json.loads(SHARED.read_text("utf-8"))["cases"]]
+    return [
+        pytest.param(one, id=one["id"]) for one in json.loads(SHARED.read_text("utf-8"))["cases"]
+    ]
 
 
 def asked(entry: dict[str, Any], bag_name: str, make: Any) -> Iterator[tuple[Case, bool]]:
@@ -130,7 +140,8 @@ def assert_read(case: Case, secret: str, views: list[str], expected: str) -> Non
     """The same with the queries as Tacit reads them."""
     relations = as_relations(case.schema)
     first, *others = (
-        read(text, relations, name=f"q{number}").exact for number, text in enumerate((secret, *views))
+        read(text, relations, name=f"q{number}").exact
+        for number, text in enumerate((secret, *views))
     )
     assert first is not None
     verdict = judge(first, [one for one in others if one is not None], relations)
@@ -160,7 +171,10 @@ def test_the_shared_evidence_replays(entry: dict[str, Any]) -> None:
         pytest.skip("no critical tuple is given")
     case = shared_case(entry, bag=False)
     of_view = entry.get("critical_tuple_of_view", entry["critical_tuple"])
-    pairs = [(entry["critical_tuple"], "witness_instance_secret"), (of_view, "witness_instance_view")]
+    pairs = [
+        (entry["critical_tuple"], "witness_instance_secret"),
+        (of_view, "witness_instance_view"),
+    ]
     for query, (fact, instance) in zip(case.queries, pairs, strict=True):
         rows = [(one["relation"], tuple(one["values"])) for one in entry[instance]]
         assert oracle.is_critical_on(

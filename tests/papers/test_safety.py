@@ -19,7 +19,9 @@ from safety_asking import asked
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("TACIT_CASES") or HERE.parents[2] / "shared" / "cases") / "safety.json"
 PRINTED: list[dict[str, Any]] = json.loads((HERE / "safety_cases.json").read_text("utf-8"))["cases"]
-MORE: list[dict[str, Any]] = json.loads(SHARED.read_text("utf-8"))["cases"] if SHARED.is_file() else []
+MORE: list[dict[str, Any]] = (
+    json.loads(SHARED.read_text("utf-8"))["cases"] if SHARED.is_file() else []
+)
 CASES = {case["id"]: case for case in (*PRINTED, *MORE)}
 
 
@@ -28,16 +30,25 @@ def plan_of(case: dict[str, Any]) -> dict[str, Any]:
     for fact in case["instance"]:
         rows[fact["relation"]].append(fact["values"])
     tables = {
-        name: {"columns": [column for column, _ in columns], "domains": dict(columns), "rows": rows[name], "nullable": []}
+        name: {
+            "columns": [column for column, _ in columns],
+            "domains": dict(columns),
+            "rows": rows[name],
+            "nullable": [],
+        }
         for name, columns in case["schema"].items()
     }
     published = {f"v{number}": {"query": text} for number, text in enumerate(case["views"], 1)}
     asks = {"secret": "s", "release": "n"}
     return {
-        "version": 1, "tables": tables, "constraints": case["constraints"], "secrets": {"s": case["secret"]},
-        "releases": {**published, "n": {"query": case["new_view"]}}, "published": list(published),
+        "version": 1,
+        "tables": tables,
+        "constraints": case["constraints"],
+        "secrets": {"s": case["secret"]},
+        "releases": {**published, "n": {"query": case["new_view"]}},
+        "published": list(published),
         "checks": [{"g-safety": asks}, {"e-safety": asks}],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -45,18 +56,26 @@ def test_cases(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     g, e = asked(plan_of(case), tmp_path)
     expected = case["expected"]
-    assert (g.status == "holds", e.status == "holds") == (expected["gsafe_definition2"], expected["esafe"])
+    assert (g.status == "holds", e.status == "holds") == (
+        expected["gsafe_definition2"],
+        expected["esafe"],
+    )
     assert g.certainty == e.certainty == "exact"
     for verdict in (g, e):
         measured = verdict.to_json()["measured"]
         assert measured["worlds_equal"] == expected["gsafe_worlds_equal"]
         for key, printed in (
-            ("worlds_before", "worlds_before"), ("worlds_after", "worlds_after"),
-            ("secrets_before", "plausible_secrets_before"), ("secrets_after", "plausible_secrets_after"),
-        ):  # fmt: skip
+            ("worlds_before", "worlds_before"),
+            ("worlds_after", "worlds_after"),
+            ("secrets_before", "plausible_secrets_before"),
+            ("secrets_after", "plausible_secrets_after"),
+        ):
             assert measured[key] == str(case[printed])
     if e.witness is not None:
-        numbers = {frozenset(map(tuple, one["secret"])): (one["before"], one["after"]) for one in case["multiplicities"]}
+        numbers = {
+            frozenset(map(tuple, one["secret"])): (one["before"], one["after"])
+            for one in case["multiplicities"]
+        }
         for one in e.witness.personal["secrets"]:
             assert numbers[frozenset(map(tuple, one["rows"]))] == (one["before"], one["after"])
 
@@ -73,18 +92,27 @@ def conference(constraints: list[str], rp: list[list[str]]) -> dict[str, Any]:
         "version": 1,
         "tables": {
             "RS": {"columns": ["r", "c"], "domains": {"r": reviewers, "c": committees}, "rows": rs},
-            "SP": {"columns": ["c", "p"], "domains": {"c": committees, "p": papers}, "rows": [["c1", "p1"]]},
+            "SP": {
+                "columns": ["c", "p"],
+                "domains": {"c": committees, "p": papers},
+                "rows": [["c1", "p1"]],
+            },
             "RP": {"columns": ["r", "p"], "domains": {"r": reviewers, "p": papers}, "rows": rp},
         },
         "constraints": constraints,
         "secrets": {"s": "S(r) :- RP(r, 'p1')"},
         "releases": {
-            "vr": {"query": "V(r) :- RS(r, c)"}, "vs": {"query": "V(c) :- RS(r, c)"},
-            "rs": {"query": "N(r, c) :- RS(r, c)"}, "sp": {"query": "N(c, p) :- SP(c, p)"},
+            "vr": {"query": "V(r) :- RS(r, c)"},
+            "vs": {"query": "V(c) :- RS(r, c)"},
+            "rs": {"query": "N(r, c) :- RS(r, c)"},
+            "sp": {"query": "N(c, p) :- SP(c, p)"},
         },
         "published": ["vr", "vs"],
-        "checks": [{"g-safety": {"secret": "s", "release": ["rs", "sp"]}}, {"e-safety": {"secret": "s", "release": ["rs", "sp"]}}],
-    }  # fmt: skip
+        "checks": [
+            {"g-safety": {"secret": "s", "release": ["rs", "sp"]}},
+            {"e-safety": {"secret": "s", "release": ["rs", "sp"]}},
+        ],
+    }
 
 
 def test_example_3_exposes_the_secret_fully(tmp_path: Path) -> None:

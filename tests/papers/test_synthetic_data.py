@@ -30,7 +30,12 @@ MILLIONTH = Fraction(1, MILLION)
 # -- Table 4.1 -------------------------------------------------------------------------------------
 
 # The header says epsilon; the numbers are for e^epsilon. The last of each is the exact curve's least alpha, cut off.
-TABLE = {5: (250000, 17.4915, "5.53089"), 10: (111111, 5.5238, "2.16613"), 20: (52632, 2.1637, "0.93494"), 50: (20408, 0.7418, "0.33936")}
+TABLE = {
+    5: (250000, 17.4915, "5.53089"),
+    10: (111111, 5.5238, "2.16613"),
+    20: (52632, 2.1637, "0.93494"),
+    50: (20408, 0.7418, "0.33936"),
+}
 table_4_1 = pytest.mark.parametrize("ratio", TABLE)
 
 
@@ -43,7 +48,10 @@ def test_table_4_1_row_1_is_theorem_4_1_for_ratios(ratio: int) -> None:
 def test_table_4_1_row_2_is_algorithm_4_bisecting_alpha(ratio: int) -> None:
     alpha = printed_alpha(MILLION, BLOCKS, ratio, 1e-6)
     assert alpha is not None and round(alpha, 4) == TABLE[ratio][1]
-    reached, before = (printed_delta(MILLION, one, BLOCKS * one, BLOCKS, ratio) for one in (alpha, alpha * (1 - 1e-6)))
+    reached, before = (
+        printed_delta(MILLION, one, BLOCKS * one, BLOCKS, ratio)
+        for one in (alpha, alpha * (1 - 1e-6))
+    )
     assert reached is not None and before is not None and reached <= 1e-6 < before
 
 
@@ -68,21 +76,32 @@ def test_the_exact_curve_needs_less_than_half_of_it(ratio: int) -> None:
     """5.5309, 2.1661, 0.9350, 0.3394; one more unit of the fifth digit is enough, and none is not."""
     cut = Fraction(TABLE[ratio][2])
     too_little, enough = (
-        Rivals(MILLION, one, one, MILLION - 1 + (BLOCKS - 2) * one).delta(Fraction(ratio)) for one in (cut, cut + Fraction(1, 10**5))
-    )  # fmt: skip
+        Rivals(MILLION, one, one, MILLION - 1 + (BLOCKS - 2) * one).delta(Fraction(ratio))
+        for one in (cut, cut + Fraction(1, 10**5))
+    )
     assert enough.high <= MILLIONTH < too_little.low
     assert float(cut) < 0.46 * TABLE[ratio][1]
 
 
 @table_4_1
 def test_the_noise_that_is_chosen_is_the_curves_rounded_up(ratio: int) -> None:
-    chosen = Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH)).noise(MILLION, Cells.alike(BLOCKS)).alpha
-    assert chosen is not None and Fraction(TABLE[ratio][2]) < chosen <= Fraction(TABLE[ratio][2]) * Fraction("1.0001")
+    chosen = (
+        Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH))
+        .noise(MILLION, Cells.alike(BLOCKS))
+        .alpha
+    )
+    assert chosen is not None and Fraction(TABLE[ratio][2]) < chosen <= Fraction(
+        TABLE[ratio][2]
+    ) * Fraction("1.0001")
 
 
 @table_4_1
 def test_the_rigorous_tail_needs_a_little_less_than_theorem_4_2(ratio: int) -> None:
-    chosen = Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH, guarantee="pdp")).noise(MILLION, Cells.alike(BLOCKS)).alpha
+    chosen = (
+        Chooser(Terms(Epsilon.read(f"ln({ratio})"), MILLIONTH, guarantee="pdp"))
+        .noise(MILLION, Cells.alike(BLOCKS))
+        .alpha
+    )
     assert chosen is not None and 0.9 * TABLE[ratio][1] < chosen < TABLE[ratio][1]
 
 
@@ -99,7 +118,12 @@ def test_section_4_4_1_the_worst_output_has_probability_e_to_the_minus_24_9() ->
     alpha = pure_alpha(people, math.exp(7))
     assert round(alpha, 3) == 0.018
     mass = people + cells * alpha
-    log = math.lgamma(mass) + math.lgamma(people + alpha + 1) - math.lgamma(1 + alpha) - math.lgamma(people + mass)
+    log = (
+        math.lgamma(mass)
+        + math.lgamma(people + alpha + 1)
+        - math.lgamma(1 + alpha)
+        - math.lgamma(people + mass)
+    )
     assert round(log, 1) == -24.9
 
 
@@ -127,13 +151,17 @@ def test_section_4_6_one_of_its_two_alphas_can_be_reproduced() -> None:
 
 
 def test_the_lemma_and_theorem_of_accepting_outputs() -> None:
-    assert accepted_epsilon(49, 1e-6) == pytest.approx(accepted_epsilon_from_delta(math.log(50), 1e-6), rel=1e-12)
+    assert accepted_epsilon(49, 1e-6) == pytest.approx(
+        accepted_epsilon_from_delta(math.log(50), 1e-6), rel=1e-12
+    )
 
 
 # -- the reference 0-sample --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("people", "drawn"), [(1, 1), (2, 2), (7, 7), (40, 40), (40, 90), (300, 300), (300, 20)])
+@pytest.mark.parametrize(
+    ("people", "drawn"), [(1, 1), (2, 2), (7, 7), (40, 40), (40, 90), (300, 300), (300, 20)]
+)
 def test_the_reference_sample_is_the_greatest_over_all_x(people: int, drawn: int) -> None:
     for first in (1e-4, 0.03, 0.5, 1.0, 2.75, 30.0):
         for second in (first, 3 * first, 1000 * first):
@@ -150,7 +178,9 @@ def test_the_reference_sample_is_the_greatest_over_all_x(people: int, drawn: int
 def test_the_reference_sample_is_the_beta_binomial_law_where_its_outputs_are_whole() -> None:
     """x = 2 people of 5, prior 1 each, c = 2: f(2) = 4 of 5 people drawn in the cell."""
     law = dirichlet((2, 3), (Fraction(1), Fraction(1)), 5)
-    assert math.exp(Sample(5, 5, 1.0, 1.0, 2.0).log(2)) == pytest.approx(float(law[4, 1]), rel=1e-12)
+    assert math.exp(Sample(5, 5, 1.0, 1.0, 2.0).log(2)) == pytest.approx(
+        float(law[4, 1]), rel=1e-12
+    )
 
 
 def test_no_epsilon_up_to_ln_3_has_a_printed_bound() -> None:
@@ -160,7 +190,14 @@ def test_no_epsilon_up_to_ln_3_has_a_printed_bound() -> None:
 # -- where the theorems fail ---------------------------------------------------------------------------
 
 
-def ours(people: int, drawn: int, cells: Cells, alpha: Fraction, ratio: Fraction, accept: Fraction | None = None) -> float:
+def ours(
+    people: int,
+    drawn: int,
+    cells: Cells,
+    alpha: Fraction,
+    ratio: Fraction,
+    accept: Fraction | None = None,
+) -> float:
     """Our bound on the chance of disclosure."""
     terms = Terms(Epsilon(argument=ratio), Fraction(1, 10), guarantee="pdp", accept=accept)
     return Promise(terms, people, drawn, cells).spent(alpha, ratio).high
@@ -182,9 +219,16 @@ def test_theorem_4_2_fails_for_one_person() -> None:
 
 @pytest.mark.parametrize(
     ("people", "drawn", "cells", "ratio", "alpha"),
-    [(1, 2, 2, 1000, Fraction(1, 1000)), (1, 3, 3, 1000, Fraction(1, 1000)), (1, 2, 2, 50, Fraction(1, 100)), (2, 8, 2, 100, Fraction(1, 1000))],
+    [
+        (1, 2, 2, 1000, Fraction(1, 1000)),
+        (1, 3, 3, 1000, Fraction(1, 1000)),
+        (1, 2, 2, 50, Fraction(1, 100)),
+        (2, 8, 2, 100, Fraction(1, 1000)),
+    ],
 )
-def test_theorem_4_2_fails_where_more_are_drawn_than_there_are(people: int, drawn: int, cells: int, ratio: int, alpha: Fraction) -> None:
+def test_theorem_4_2_fails_where_more_are_drawn_than_there_are(
+    people: int, drawn: int, cells: int, ratio: int, alpha: Fraction
+) -> None:
     bound = printed_delta(people, float(alpha), float(cells * alpha), cells, ratio, drawn=drawn)
     assert bound is not None
     truth = exact_pdp(people, drawn, cells, alpha, ratio)
@@ -197,10 +241,15 @@ def test_theorem_4_2_has_not_been_seen_to_fail_for_as_many_people_from_two_on() 
         for ratio in (4, 10, 100):
             for alpha in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 3), Fraction(1)):
                 bound = printed_delta(people, float(alpha), float(cells * alpha), cells, ratio)
-                assert bound is not None and float(exact_pdp(people, people, cells, alpha, ratio)) <= bound
+                assert (
+                    bound is not None
+                    and float(exact_pdp(people, people, cells, alpha, ratio)) <= bound
+                )
 
 
-@pytest.mark.parametrize(("people", "gamma", "alpha"), [(3, 3, Fraction(1, 2)), (4, 4, Fraction(2, 3))])
+@pytest.mark.parametrize(
+    ("people", "gamma", "alpha"), [(3, 3, Fraction(1, 2)), (4, 4, Fraction(2, 3))]
+)
 def test_theorem_4_3_fails(people: int, gamma: int, alpha: Fraction) -> None:
     """It takes the mechanism's delta for Lemma 4.3's p, which is more: what is accepted discloses more often than it says."""
     alphas, ratio = [alpha] * 2, Fraction(gamma + 1)
@@ -214,19 +263,30 @@ def test_theorem_4_3_fails(people: int, gamma: int, alpha: Fraction) -> None:
     assert delta_pdp(kept, ratio / (1 - delta)) > 3 * delta
     assert delta_pdp(kept, ratio / (1 - missed)) <= missed
     for asked in (ratio / (1 - delta), ratio / (1 - missed)):
-        assert ours(people, people, Cells.alike(2), alpha, asked, Fraction(gamma)) >= delta_pdp(kept, asked)
+        assert ours(people, people, Cells.alike(2), alpha, asked, Fraction(gamma)) >= delta_pdp(
+            kept, asked
+        )
 
 
-def disclosed_after_shrinking(people: int, cells: int, alpha: int, keep: Fraction, ratio: Fraction) -> Fraction:
+def disclosed_after_shrinking(
+    people: int, cells: int, alpha: int, keep: Fraction, ratio: Fraction
+) -> Fraction:
     """How often an output of cells 1 and 2 only tells that somebody is in 2, not in 3; all others are in 1. By the definition.
 
     Each of the other cells is kept with the chance `keep`, and so is 3, and 2 where the person is not there. The chance of an
     output depends on the kept cells by their number only.
     """
     others = cells - 3
-    kept = [math.comb(others, many) * keep**many * (1 - keep) ** (others - many) for many in range(others + 1)]
-    with_both = sum(chance / rising(people + (3 + many) * alpha, people) for many, chance in enumerate(kept))
-    without = sum(chance / rising(people + (2 + many) * alpha, people) for many, chance in enumerate(kept))
+    kept = [
+        math.comb(others, many) * keep**many * (1 - keep) ** (others - many)
+        for many in range(others + 1)
+    ]
+    with_both = sum(
+        chance / rising(people + (3 + many) * alpha, people) for many, chance in enumerate(kept)
+    )
+    without = sum(
+        chance / rising(people + (2 + many) * alpha, people) for many, chance in enumerate(kept)
+    )
     found = Fraction(0)
     for there in range(1, people + 1):
         ways = math.comb(people, there) * rising(people - 1 + alpha, people - there)
@@ -248,10 +308,14 @@ def test_theorem_4_5_fails_where_little_of_the_prior_is_kept() -> None:
     bound = printed_delta(PEOPLE, ALPHA, CELLS * ALPHA, CELLS, RATIO)
     assert bound is not None and bound == pytest.approx(2.58e-6, rel=1e-2)
     afterwards = RATIO / KEEP * 2**ALPHA
-    assert math.log(afterwards) == pytest.approx(shrunk_epsilon(math.log(RATIO), float(KEEP), ALPHA), rel=1e-12)
+    assert math.log(afterwards) == pytest.approx(
+        shrunk_epsilon(math.log(RATIO), float(KEEP), ALPHA), rel=1e-12
+    )
     truth = disclosed_after_shrinking(PEOPLE, CELLS, ALPHA, KEEP, afterwards)
     assert float(truth) == pytest.approx(1.824e-3, rel=1e-3)
-    assert ours(PEOPLE, PEOPLE, Cells((Kind(CELLS, keep=KEEP),)), Fraction(ALPHA), afterwards) >= truth
+    assert (
+        ours(PEOPLE, PEOPLE, Cells((Kind(CELLS, keep=KEEP),)), Fraction(ALPHA), afterwards) >= truth
+    )
 
 
 def test_the_closed_form_of_shrinking_is_what_enumeration_gives() -> None:
@@ -259,5 +323,9 @@ def test_the_closed_form_of_shrinking_is_what_enumeration_gives() -> None:
     laws = {table: shrunk(table, alphas, [keep] * 4, 3) for table in ((2, 1, 0, 0), (2, 0, 1, 0))}
     one, other = laws.values()
     ratio = Fraction(5)
-    counted = [chance for (_, there, *rest), chance in one.items() if there and not any(rest) and chance > ratio * other[3 - there, there, 0, 0]]
+    counted = [
+        chance
+        for (_, there, *rest), chance in one.items()
+        if there and not any(rest) and chance > ratio * other[3 - there, there, 0, 0]
+    ]
     assert counted and sum(counted) == disclosed_after_shrinking(3, 4, 2, keep, ratio)

@@ -92,13 +92,19 @@ def values(text: str) -> dict[Any, Any]:
 
 
 def comments(text: str) -> list[str]:
-    return sorted(found[1].strip() for line in text.splitlines() if (found := re.search(r"(?:^|\s)#(.*)", line)))
+    return sorted(
+        found[1].strip()
+        for line in text.splitlines()
+        if (found := re.search(r"(?:^|\s)#(.*)", line))
+    )
 
 
 def changed(before: str, after: str) -> list[str]:
     """The lines that are in one text and not in the other."""
     old, new = before.splitlines(), after.splitlines()
-    return [f"-{line}" for line in old if line not in new] + [f"+{line}" for line in new if line not in old]
+    return [f"-{line}" for line in old if line not in new] + [
+        f"+{line}" for line in new if line not in old
+    ]
 
 
 def test_a_role_changes_two_places_and_what_depends_on_it() -> None:
@@ -133,14 +139,21 @@ def test_the_last_of_a_list_leaves_an_empty_one() -> None:
 
 
 def test_one_text_alone_becomes_a_list() -> None:
-    assert "    person: [name, ssn]                # one name alone" in edited(PLAN, SetPerson("people", "ssn"))
-    assert "    person: []                # one name" in edited(PLAN, SetPerson("people", "name", on=False)).replace("[]  ", "[]")
+    assert "    person: [name, ssn]                # one name alone" in edited(
+        PLAN, SetPerson("people", "ssn")
+    )
+    assert "    person: []                # one name" in edited(
+        PLAN, SetPerson("people", "name", on=False)
+    ).replace("[]  ", "[]")
 
 
 def test_a_hierarchy_and_its_comments() -> None:
     text = edited(PLAN, SetHierarchy("people", "zip", FlatHierarchy()))
     assert '      zip: "*"                  # one step: suppressed\n' in text
-    assert "generalization: {zip: 1, age: 1}" in text and "      zip: 1                    # suppressed" in text
+    assert (
+        "generalization: {zip: 1, age: 1}" in text
+        and "      zip: 1                    # suppressed" in text
+    )
     text = edited(PLAN, SetHierarchy("people", "age", CsvHierarchy("age levels.csv")))
     assert '      age: "age levels.csv"         # years\n' in text
     text = edited(PLAN, SetHierarchy("people", "age", None), SetHierarchy("people", "zip", None))
@@ -151,13 +164,23 @@ def test_a_hierarchy_and_its_comments() -> None:
 
 def test_releases_are_added_renamed_and_removed() -> None:
     query = "SELECT zip\nFROM people\nWHERE age > 3"
-    text = edited(PLAN, AddRelease("long", {"query": query}), AddRelease("raw", {"table": "people"}))
-    assert "  long:\n    query: |-\n      SELECT zip\n      FROM people\n      WHERE age > 3\n  raw: {table: people}\npublished" in text
+    text = edited(
+        PLAN, AddRelease("long", {"query": query}), AddRelease("raw", {"table": "people"})
+    )
+    assert (
+        "  long:\n    query: |-\n      SELECT zip\n      FROM people\n      WHERE age > 3\n  raw: {table: people}\npublished"
+        in text
+    )
     assert values(text)["releases"]["long"] == {"query": query}
     text = edited(PLAN, RenameRelease("april", "by april"), RenameRelease("may", "2024"))
     assert 'published: ["by april"]' in text and 'release: "2024"           # this' in text
     text = edited(PLAN, RemoveRelease("may"), RemoveRelease("view"))
-    assert "# about may" in text and "l-diversity" not in text and "allow: []" in text and "# the end of may" in text
+    assert (
+        "# about may" in text
+        and "l-diversity" not in text
+        and "allow: []" in text
+        and "# the end of may" in text
+    )
     with pytest.raises(InputError, match="already"):
         edited(PLAN, AddRelease("may", {"table": "people"}))
     with pytest.raises(InputError, match="no release 'june'"):
@@ -166,20 +189,31 @@ def test_releases_are_added_renamed_and_removed() -> None:
 
 def test_a_multiline_query_is_replaced_as_one() -> None:
     text = edited(PLAN, AddRelease("long", {"query": "SELECT zip\nFROM people"}))
-    text = edited(text, SetRelease("long", "query", "SELECT age\nFROM people\n\nWHERE zip = 'a: #b'"))
-    assert values(text)["releases"]["long"]["query"] == "SELECT age\nFROM people\n\nWHERE zip = 'a: #b'"
+    text = edited(
+        text, SetRelease("long", "query", "SELECT age\nFROM people\n\nWHERE zip = 'a: #b'")
+    )
+    assert (
+        values(text)["releases"]["long"]["query"]
+        == "SELECT age\nFROM people\n\nWHERE zip = 'a: #b'"
+    )
     assert "    query: |-\n      SELECT age\n" in text
     assert edited(text, SetRelease("long", "to", ["x"]), SetRelease("long", "to", None)) == text
 
 
 def test_checks_are_added_changed_and_removed() -> None:
-    text = edited(PLAN, SetCheck(0, {"k": 7}), AddCheck("t-closeness", {"release": "may", "t": Fraction(1, 5)}))
+    text = edited(
+        PLAN,
+        SetCheck(0, {"k": 7}),
+        AddCheck("t-closeness", {"release": "may", "t": Fraction(1, 5)}),
+    )
     assert "k: 7}    # nobody is one of fewer than 7 people" in text
     assert "      l: 2\n  - t-closeness: {release: may, t: 0.2}\nroles" in text
     assert edited(PLAN, SetCheck(1, {"l": Fraction(14, 5), "kind": "entropy"})).count("l: 2.8") == 1
     text = edited(PLAN, RemoveCheck(0), RemoveCheck(0))
     assert "checks: []\n  # about may\n" in text
-    assert "checks:\n  - k-anonymity: {release: april, k: 2}\n" in edited(text, AddCheck("k-anonymity", {"release": "april", "k": 2}))
+    assert "checks:\n  - k-anonymity: {release: april, k: 2}\n" in edited(
+        text, AddCheck("k-anonymity", {"release": "april", "k": 2})
+    )
     with pytest.raises(InputError, match=r"tacit\.yaml:31:38: k=1 protects nobody"):
         edited(PLAN, SetCheck(0, {"k": 1}))
     with pytest.raises(InputError, match="no check number 3"):
@@ -190,25 +224,51 @@ def test_levels_keep_their_places() -> None:
     text = edited(PLAN, SetLevels("may", {"zip": 3, "age": 2}))
     assert "      zip: 3                    # 3 characters hidden\n      age: 2\n" in text
     assert "generalization: {age: 2}" in edited(PLAN, SetLevels("april", {"age": 2}))
-    assert "raw: {table: people, generalization: {age: 1}}" in edited(PLAN, AddRelease("raw", {"table": "people"}), SetLevels("raw", {"age": 1}))
+    assert "raw: {table: people, generalization: {age: 1}}" in edited(
+        PLAN, AddRelease("raw", {"table": "people"}), SetLevels("raw", {"age": 1})
+    )
 
 
 def test_views_secrets_and_roles_are_added_and_taken_away() -> None:
     was = PLAN
-    text = edited(was, AddRelease("wards", {"query": "SELECT zip\nFROM people"}), AddSecret("flu", "SELECT name FROM people WHERE condition = 'flu'"))
-    text = edited(text, AddRole("nurse9", "allow", deny=("flu",)), AddRole("clerk9", allow=("wards",)), AddCheck("perfect-privacy", {"secret": "flu", "release": "wards"}))
+    text = edited(
+        was,
+        AddRelease("wards", {"query": "SELECT zip\nFROM people"}),
+        AddSecret("flu", "SELECT name FROM people WHERE condition = 'flu'"),
+    )
+    text = edited(
+        text,
+        AddRole("nurse9", "allow", deny=("flu",)),
+        AddRole("clerk9", allow=("wards",)),
+        AddCheck("perfect-privacy", {"secret": "flu", "release": "wards"}),
+    )
     plan = loaded(text)
-    assert plan.secrets["flu"].startswith("SELECT name") and plan.releases["wards"].query == "SELECT zip\nFROM people"  # type: ignore[union-attr]
-    assert (plan.roles["nurse9"].default, plan.roles["nurse9"].deny, plan.roles["clerk9"].allow) == ("allow", ("flu",), ("wards",))
-    assert set(comments(was)) <= set(comments(text)) and text.index("secrets:") < text.index("releases:")
+    assert (
+        plan.secrets["flu"].startswith("SELECT name")
+        and plan.releases["wards"].query == "SELECT zip\nFROM people"
+    )  # type: ignore[union-attr]
+    assert (
+        plan.roles["nurse9"].default,
+        plan.roles["nurse9"].deny,
+        plan.roles["clerk9"].allow,
+    ) == ("allow", ("flu",), ("wards",))
+    assert set(comments(was)) <= set(comments(text)) and text.index("secrets:") < text.index(
+        "releases:"
+    )
     for wish in (AddSecret("flu", "SELECT 1"), AddRole("nurse9")):
         with pytest.raises(InputError, match="already"):
             edited(text, wish)
     text = edited(text, RemoveSecret("flu"))
-    assert "flu" not in loaded(text).secrets and loaded(text).roles["nurse9"].deny == () and not any(one.kind == "perfect-privacy" for one in loaded(text).checks)
+    assert (
+        "flu" not in loaded(text).secrets
+        and loaded(text).roles["nurse9"].deny == ()
+        and not any(one.kind == "perfect-privacy" for one in loaded(text).checks)
+    )
     text = edited(text, RemoveRole("nurse9"), RemoveRole("clerk9"), RemoveRelease("wards"))
     before, after = values(was), values(text)
-    assert {key: one for key, one in after.items() if one} == {key: one for key, one in before.items() if one}
+    assert {key: one for key, one in after.items() if one} == {
+        key: one for key, one in before.items() if one
+    }
     for gone in (RemoveSecret("flu"), RemoveRole("nurse9")):
         with pytest.raises(InputError, match="has no"):
             edited(text, gone)
@@ -216,16 +276,30 @@ def test_views_secrets_and_roles_are_added_and_taken_away() -> None:
 
 def test_sections_that_are_missing_are_made() -> None:
     text = "version: 1\n"
-    text = edited(text, AddTable("people", {"file": "people.csv"}), SetRole("people", "zip", "quasi-identifiers"))
-    text = edited(text, SetHierarchy("people", "zip", MaskHierarchy("right")), AddRelease("out", {"table": "people"}))
-    text = edited(text, SetLevels("out", {"zip": 1}), AddCheck("k-anonymity", {"release": "out", "k": 2}))
+    text = edited(
+        text,
+        AddTable("people", {"file": "people.csv"}),
+        SetRole("people", "zip", "quasi-identifiers"),
+    )
+    text = edited(
+        text,
+        SetHierarchy("people", "zip", MaskHierarchy("right")),
+        AddRelease("out", {"table": "people"}),
+    )
+    text = edited(
+        text, SetLevels("out", {"zip": 1}), AddCheck("k-anonymity", {"release": "out", "k": 2})
+    )
     plan = loaded(text)
-    assert plan.tables["people"].quasi_identifiers == ("zip",) and plan.checks[0].parameters == {"k": 2}
+    assert plan.tables["people"].quasi_identifiers == ("zip",) and plan.checks[0].parameters == {
+        "k": 2
+    }
     assert text.splitlines()[0] == "version: 1"
 
 
 def test_a_table_without_keys_gets_some() -> None:
-    text = edited("version: 1\ntables:\n  people:   # mine\n  wards:\n", SetRole("people", "zip", "sensitive"))
+    text = edited(
+        "version: 1\ntables:\n  people:   # mine\n  wards:\n", SetRole("people", "zip", "sensitive")
+    )
     assert text == "version: 1\ntables:\n  people:   # mine\n    sensitive: [zip]\n  wards:\n"
 
 
@@ -235,23 +309,38 @@ def test_flow_style_and_windows_line_ends_stay() -> None:
         "{version: 1, tables: {t: {sensitive: [a, b], quasi-identifiers: [c], person: [d]}}, checks: []}"
     )
     windows = PLAN.replace("\n", "\r\n")
-    text = edited(windows, SetRole("people", "zip", "insensitive"), AddCheck("k-anonymity", {"release": "may", "k": 2}))
+    text = edited(
+        windows,
+        SetRole("people", "zip", "insensitive"),
+        AddCheck("k-anonymity", {"release": "may", "k": 2}),
+    )
     assert "\n" not in text.replace("\r\n", "") and "      - zip  # about zip\r\n" in text
-    assert edited("version: 1\ntables:\n  t: {}", AddRelease("a", {"table": "t"})).endswith("releases:\n  a: {table: t}")
+    assert edited("version: 1\ntables:\n  t: {}", AddRelease("a", {"table": "t"})).endswith(
+        "releases:\n  a: {table: t}"
+    )
 
 
 def test_lists_over_several_lines_keep_their_comments() -> None:
     text = "version: 1\ntables:\n  t:\n    sensitive: [\n      a,  # first\n      b,  # second\n      c   # third\n    ]\n"
     for column in "abc":
         after = edited(text, SetRole("t", column, None))
-        assert comments(after) == comments(text) and column not in values(after)["tables"]["t"]["sensitive"]
+        assert (
+            comments(after) == comments(text)
+            and column not in values(after)["tables"]["t"]["sensitive"]
+        )
     after = edited(text, SetRole("t", "d", "sensitive"))
-    assert comments(after) == comments(text) and values(after)["tables"]["t"]["sensitive"] == list("abcd")
+    assert comments(after) == comments(text) and values(after)["tables"]["t"]["sensitive"] == list(
+        "abcd"
+    )
 
 
 def test_aliases_are_left_to_the_hand() -> None:
     text = "version: 1\ntables:\n  t: {sensitive: &s [a, b]}\n  u: {sensitive: *s}\n"
-    assert values(edited(text, SetRole("t", "c", "sensitive")))["tables"]["t"]["sensitive"] == ["a", "b", "c"]
+    assert values(edited(text, SetRole("t", "c", "sensitive")))["tables"]["t"]["sensitive"] == [
+        "a",
+        "b",
+        "c",
+    ]
     with pytest.raises(PlanError, match="written with anchors"):
         edited(text, SetRole("u", "c", "sensitive"))
 
@@ -262,9 +351,37 @@ def test_a_text_that_is_no_yaml_is_an_error_with_its_line() -> None:
     assert raised.value.mark is not None and raised.value.mark.line
 
 
-@pytest.mark.parametrize("value", ["a", "no", "1", "é", "a: b", "#x", 'q"', "two\nlines", "", " ", "~", "*", "-", "{", "null", "2020-01-01", True, None, 4, Fraction(1, 3), Fraction(1, 8), {"a": ["b", {"c": 1}]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a",
+        "no",
+        "1",
+        "é",
+        "a: b",
+        "#x",
+        'q"',
+        "two\nlines",
+        "",
+        " ",
+        "~",
+        "*",
+        "-",
+        "{",
+        "null",
+        "2020-01-01",
+        True,
+        None,
+        4,
+        Fraction(1, 3),
+        Fraction(1, 8),
+        {"a": ["b", {"c": 1}]},
+    ],
+)
 def test_what_is_written_is_read_back(value: Any) -> None:
-    read = values(f"x: {written(value)}\ny: [{written(value)}, 1]\nz: {{{scalar('a b')}: {written(value)}}}")
+    read = values(
+        f"x: {written(value)}\ny: [{written(value)}, 1]\nz: {{{scalar('a b')}: {written(value)}}}"
+    )
     assert read["x"] == read["y"][0] == read["z"]["a b"]
     assert str(read["x"]) == str(value) or Fraction(str(read["x"])) == value
 
@@ -280,18 +397,37 @@ def random_plan(rng: random.Random) -> dict[str, Any]:
     roles: dict[str, list[str]] = {}
     for name in names:
         roles.setdefault(rng.choice([*ROLES, ""]), []).append(name)
-    table: dict[str, Any] = {"file": "t.csv", **{role: roles[role] for role in ROLES if role in roles}}
+    table: dict[str, Any] = {
+        "file": "t.csv",
+        **{role: roles[role] for role in ROLES if role in roles},
+    }
     quasi = roles.get("quasi-identifiers", [])
     if quasi and rng.random() < 0.8:
-        table["hierarchies"] = {name: rng.choice(["*", {"ranges": [5, 10]}, {"mask": "right"}, "h.csv"]) for name in quasi}
+        table["hierarchies"] = {
+            name: rng.choice(["*", {"ranges": [5, 10]}, {"mask": "right"}, "h.csv"])
+            for name in quasi
+        }
     if rng.random() < 0.5:
         table["person"] = [rng.choice(names)]
-    levels = {name: rng.randint(0, 1) for name in table.get("hierarchies", {}) if rng.random() < 0.7}
-    releases: dict[str, Any] = {"raw": {"table": "t"}, "out": {"table": "t", "generalization": levels}, "v": {"query": "SELECT zip FROM t"}}
-    checks: list[Any] = [{"k-anonymity": {"release": rng.choice(["raw", "out"]), "k": rng.randint(2, 9)}} for _ in range(rng.randint(0, 2))]
+    levels = {
+        name: rng.randint(0, 1) for name in table.get("hierarchies", {}) if rng.random() < 0.7
+    }
+    releases: dict[str, Any] = {
+        "raw": {"table": "t"},
+        "out": {"table": "t", "generalization": levels},
+        "v": {"query": "SELECT zip FROM t"},
+    }
+    checks: list[Any] = [
+        {"k-anonymity": {"release": rng.choice(["raw", "out"]), "k": rng.randint(2, 9)}}
+        for _ in range(rng.randint(0, 2))
+    ]
     if "sensitive" in roles:
         checks.append({"l-diversity": {"release": "out", "kind": "distinct", "l": 2}})
-    plan: dict[str, Any] = {"version": 1, "tables": {"t": table, "other": None}, "releases": releases}
+    plan: dict[str, Any] = {
+        "version": 1,
+        "tables": {"t": table, "other": None},
+        "releases": releases,
+    }
     if rng.random() < 0.5:
         plan["published"] = ["raw"]
     plan["checks"] = checks
@@ -337,23 +473,51 @@ def flow(value: Any, rng: random.Random) -> str:
 
 def random_wish(plan: dict[str, Any], rng: random.Random) -> Any:
     column = rng.choice(COLUMNS)
-    quasi = [name for name in plan["tables"]["t"].get("quasi-identifiers", []) if name in plan["tables"]["t"].get("hierarchies", {})]
+    quasi = [
+        name
+        for name in plan["tables"]["t"].get("quasi-identifiers", [])
+        if name in plan["tables"]["t"].get("hierarchies", {})
+    ]
     release = rng.choice(list(plan["releases"]) or ["raw"])
     wishes: list[Any] = [
         SetRole("t", column, rng.choice([*ROLES, None])),
         SetRole("t", column, rng.choice([*ROLES, None])),
         SetPerson("t", column, rng.random() < 0.5),
-        SetHierarchy("t", column, rng.choice([None, FlatHierarchy(), RangeHierarchy((2, 4)), MaskHierarchy("left"), CsvHierarchy("a b.csv")])),
-        AddRelease(f"new {rng.randint(0, 99)}", rng.choice([{"table": "t"}, {"query": "SELECT 1\nFROM t"}])),
+        SetHierarchy(
+            "t",
+            column,
+            rng.choice(
+                [
+                    None,
+                    FlatHierarchy(),
+                    RangeHierarchy((2, 4)),
+                    MaskHierarchy("left"),
+                    CsvHierarchy("a b.csv"),
+                ]
+            ),
+        ),
+        AddRelease(
+            f"new {rng.randint(0, 99)}", rng.choice([{"table": "t"}, {"query": "SELECT 1\nFROM t"}])
+        ),
         RenameRelease(release, f"name{rng.randint(0, 99)}"),
         RemoveRelease(release),
         AddCheck("k-anonymity", {"release": release, "k": rng.randint(2, 9)}),
     ]
     if plan["releases"].get("out"):
-        wishes.append(SetLevels("out", {name: rng.randint(0, 1) for name in quasi if rng.random() < 0.6}))
+        wishes.append(
+            SetLevels("out", {name: rng.randint(0, 1) for name in quasi if rng.random() < 0.6})
+        )
     if plan["checks"]:
         at = rng.randrange(len(plan["checks"]))
-        wishes += [RemoveCheck(at), SetCheck(at, {rng.choice(["k", "name"]): rng.choice([3, 5])} if "k-anonymity" in plan["checks"][at] else {"l": 3})]
+        wishes += [
+            RemoveCheck(at),
+            SetCheck(
+                at,
+                {rng.choice(["k", "name"]): rng.choice([3, 5])}
+                if "k-anonymity" in plan["checks"][at]
+                else {"l": 3},
+            ),
+        ]
     return rng.choice(wishes)
 
 
@@ -386,7 +550,12 @@ def expected(plan: dict[str, Any], wish: Any) -> dict[str, Any]:
                 for one in mine:
                     one.get("generalization", {}).pop(column, None)
         case SetHierarchy(_, column, spec):
-            words = {FlatHierarchy: "*", RangeHierarchy: {"ranges": [2, 4]}, MaskHierarchy: {"mask": "left"}, CsvHierarchy: "a b.csv"}
+            words = {
+                FlatHierarchy: "*",
+                RangeHierarchy: {"ranges": [2, 4]},
+                MaskHierarchy: {"mask": "left"},
+                CsvHierarchy: "a b.csv",
+            }
             table.setdefault("hierarchies", {})[column] = words[type(spec)]
         case AddRelease(name, keys):
             releases[name] = dict(keys)
@@ -395,7 +564,9 @@ def expected(plan: dict[str, Any], wish: Any) -> dict[str, Any]:
             swap_everywhere(new, name, to)
         case RemoveRelease(name):
             del releases[name]
-            new["checks"] = [one for one in new["checks"] if next(iter(one.values()))["release"] != name]
+            new["checks"] = [
+                one for one in new["checks"] if next(iter(one.values()))["release"] != name
+            ]
             swap_everywhere(new, name, None)
         case AddCheck(kind, keys):
             new["checks"].append({kind: dict(keys)})
@@ -410,7 +581,10 @@ def expected(plan: dict[str, Any], wish: Any) -> dict[str, Any]:
 
 
 def swap_everywhere(plan: dict[str, Any], name: str, to: str | None) -> None:
-    lists = [plan.get("published"), *(keys[one] for keys in plan.get("roles", {}).values() for one in ("allow", "deny"))]
+    lists = [
+        plan.get("published"),
+        *(keys[one] for keys in plan.get("roles", {}).values() for one in ("allow", "deny")),
+    ]
     for one in lists:
         if one is not None:
             one[:] = [to if item == name else item for item in one if item != name or to]
@@ -448,9 +622,21 @@ def test_random_wishes_mean_what_they_say(seed: int) -> None:
         assert values(after) == wanted, (wish, text, after)
         if wanted == plan:
             assert after == text
-        if isinstance(wish, AddRelease | RenameRelease | AddCheck | SetCheck) or (isinstance(wish, SetPerson) and wish.on):
+        if isinstance(wish, AddRelease | RenameRelease | AddCheck | SetCheck) or (
+            isinstance(wish, SetPerson) and wish.on
+        ):
             assert comments(after) == comments(text)
-        assert rewritten(after, *([wish] if isinstance(wish, SetRole | SetPerson | SetHierarchy | SetLevels | SetCheck) else [])) == after
+        assert (
+            rewritten(
+                after,
+                *(
+                    [wish]
+                    if isinstance(wish, SetRole | SetPerson | SetHierarchy | SetLevels | SetCheck)
+                    else []
+                ),
+            )
+            == after
+        )
         if outcome(after) == "":
             assert edited(text, wish) == after
         else:
@@ -459,7 +645,11 @@ def test_random_wishes_mean_what_they_say(seed: int) -> None:
         text, plan = after, wanted
 
 
-@pytest.mark.parametrize("path", [DEMO / "tacit.yaml", *sorted(EXAMPLES.glob("*/*.yaml"))], ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    [DEMO / "tacit.yaml", *sorted(EXAMPLES.glob("*/*.yaml"))],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
 def test_wishes_that_are_fulfilled_change_nothing(path: Path) -> None:
     text = path.read_text("utf-8")
     plan = values(text)
@@ -477,7 +667,11 @@ def test_wishes_that_are_fulfilled_change_nothing(path: Path) -> None:
         assert rewritten(text, SetCheck(at, next(iter(check.values())))) == text
 
 
-@pytest.mark.parametrize("path", [DEMO / "tacit.yaml", *sorted(EXAMPLES.glob("*/*.yaml"))], ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    [DEMO / "tacit.yaml", *sorted(EXAMPLES.glob("*/*.yaml"))],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
 def test_every_column_of_an_example_can_get_every_role(path: Path) -> None:
     text = path.read_text("utf-8")
     for name, table in (values(text).get("tables") or {}).items():
@@ -485,6 +679,14 @@ def test_every_column_of_an_example_can_get_every_role(path: Path) -> None:
             for column in (table or {}).get(role) or ():
                 for other in (*ROLES, None):
                     after = rewritten(text, SetRole(name, column, other))  # type: ignore[arg-type]
-                    given = [one for one in ROLES if column in (values(after)["tables"][name].get(one) or ())]
+                    given = [
+                        one
+                        for one in ROLES
+                        if column in (values(after)["tables"][name].get(one) or ())
+                    ]
                     assert given == ([other] if other else [])
-                    assert set(comments(text)) - set(comments(after)) <= {one for one in comments(text) if column in one or "level" in one or "band" in one}
+                    assert set(comments(text)) - set(comments(after)) <= {
+                        one
+                        for one in comments(text)
+                        if column in one or "level" in one or "band" in one
+                    }

@@ -99,10 +99,21 @@ def test_the_other_releases(load):
     full, least = others.releases["full"], others.releases["least"]
     assert isinstance(full, Synthetic) and isinstance(least, Synthetic)
     assert full == Synthetic(
-        "full", "jobs", "destination", "origin", Fraction(23, 5), Fraction(1, 100_000), count="jobs", domain=PublicDomain("tracts.csv"),
-        coarsen="FILE", shrink="FILE", accept=Fraction(1, 2),
-    )  # fmt: skip
-    assert least == Synthetic("least", "jobs", "destination", "origin", Fraction(23, 5), Fraction(1, 100_000))
+        "full",
+        "jobs",
+        "destination",
+        "origin",
+        Fraction(23, 5),
+        Fraction(1, 100_000),
+        count="jobs",
+        domain=PublicDomain("tracts.csv"),
+        coarsen="FILE",
+        shrink="FILE",
+        accept=Fraction(1, 2),
+    )
+    assert least == Synthetic(
+        "least", "jobs", "destination", "origin", Fraction(23, 5), Fraction(1, 100_000)
+    )
     assert others.published == ("ledger",) and others.fresh == 2
     assert others.roles == {"nurses": Role("nurses", "deny", ("cancer",), ("wards",))}
     safety = others.checks[0]
@@ -218,7 +229,9 @@ def test_the_catalog_has_the_checks_of_the_contract():
 
 
 def test_checks_that_are_not_built_yet_are_named_when_asked_for(load, monkeypatch):
-    monkeypatch.delitem(registry.DEFINITIONS, "differential-privacy", raising=False)  # as an older version had it
+    monkeypatch.delitem(
+        registry.DEFINITIONS, "differential-privacy", raising=False
+    )  # as an older version had it
     plan = load("""
 version: 1
 tables: {t: {sensitive: s}}

@@ -63,11 +63,17 @@ def random_query(
         return Constant(rng.choice([1, 2])) if rng.random() < 0.3 else rng.choice(variables)
 
     chosen = [rng.choice(list(known.values())) for _ in range(rng.choice(atoms))]
-    body = tuple(Atom(relation.name, tuple(term() for _ in relation.columns)) for relation in chosen)
+    body = tuple(
+        Atom(relation.name, tuple(term() for _ in relation.columns)) for relation in chosen
+    )
     used = [variable for variable in variables if any(variable in atom.terms for atom in body)]
     width = rng.choice([0, 0, 1]) if arity is None else arity
     head = tuple(rng.choice(used) if used else Constant(1) for _ in range(width))
     where = ()
     if comparisons and used and rng.random() < 0.7:
-        where = (Comparison(rng.choice(used), rng.choice(["!=", "<", "<="]), rng.choice([*used, Constant(1)])),)
+        where = (
+            Comparison(
+                rng.choice(used), rng.choice(["!=", "<", "<="]), rng.choice([*used, Constant(1)])
+            ),
+        )
     return Query(name, (Conjunctive(head, body, where, frozenset(used)),))

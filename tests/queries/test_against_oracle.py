@@ -37,7 +37,9 @@ from thorough import THOROUGH
 
 FINITE = tuple(kind for kind in KINDS if kind.domains == "finite")
 OPEN = tuple(kind for kind in KINDS if kind.domains != "finite")
-each_kind = pytest.mark.parametrize("kind", (*KINDS, *WIDE, *POINTED, *BINARY, *CHAINS), ids=lambda kind: kind.name)
+each_kind = pytest.mark.parametrize(
+    "kind", (*KINDS, *WIDE, *POINTED, *BINARY, *CHAINS), ids=lambda kind: kind.name
+)
 
 
 # -- the ways to decide by brute force ----------------------------------------------------------
@@ -102,7 +104,9 @@ def test_one_value_more_than_enough_changes_nothing() -> None:
         most = max(len(rule.variables) for query in one.queries for rule in query.rules)
         if most <= 2:
             verdicts = {
-                oracle.disclosed_in_images(one.secret, one.views, oracle.closed(one.schema, one.queries, most + extra))
+                oracle.disclosed_in_images(
+                    one.secret, one.views, oracle.closed(one.schema, one.queries, most + extra)
+                )
                 for extra in (0, 1)
             }
             assert len(verdicts) == 1, str(one)
@@ -114,7 +118,10 @@ def test_views_together_tell_no_more_than_each_where_only_keys_are_known() -> No
     for one in cases(range(200, 240), FINITE):
         views = [random_view(one, rng) for _ in range(2)]
         together = oracle.disclosed_by_definition(one.secret, views, one.schema, rng, priors=1)
-        alone = [oracle.disclosed_by_definition(one.secret, [view], one.schema, rng, priors=1) for view in views]
+        alone = [
+            oracle.disclosed_by_definition(one.secret, [view], one.schema, rng, priors=1)
+            for view in views
+        ]
         assert together == any(alone), str(replace(one, views=tuple(views)))
 
 
@@ -234,7 +241,8 @@ def as_text(name: str, query: Asked) -> str:
     return "; ".join(
         f"{goal(name, rule.head)} :- "
         + ", ".join(
-            [goal(*atom) for atom in rule.body] + [f"{a!r} {sign} {b!r}" for a, sign, b in rule.where]
+            [goal(*atom) for atom in rule.body]
+            + [f"{a!r} {sign} {b!r}" for a, sign, b in rule.where]
         )
         for rule in query.rules
     )
@@ -257,7 +265,11 @@ def test_datalog_is_read_as_it_is_written() -> None:
         queries = [as_datalog_means(query) for query in one.queries]
         bodies = [rule.body for query in queries for rule in query.rules]
         kinds = {type(value) for value in oracle.named_values(one.schema, queries)}
-        if not all(bodies) or any(None in terms for body in bodies for _, terms in body) or len(kinds) > 1:
+        if (
+            not all(bodies)
+            or any(None in terms for body in bodies for _, terms in body)
+            or len(kinds) > 1
+        ):
             continue  # not to be written, or text beside numbers, which reading refuses
         tried += 1
         relations = as_relations(one.schema)
@@ -319,7 +331,9 @@ def with_redundant_subgoals(rule: Rule, rng: random.Random) -> Rule:
     if not rule.body:
         return rule
     name, terms = rng.choice(rule.body)
-    again = tuple(Var(f"n{column}") if rng.random() < 0.5 else term for column, term in enumerate(terms))
+    again = tuple(
+        Var(f"n{column}") if rng.random() < 0.5 else term for column, term in enumerate(terms)
+    )
     return replace(rule, body=(*rule.body, (name, again)))
 
 

@@ -10,8 +10,16 @@ from oracles import attributes as oracle
 
 SCHEMA: oracle.Schema = {"r": ((1, 2), ((0, 1), (0, 1))), "t": ((1, 2), ((0, 1),))}
 PLAN: dict[str, Any] = {
-    "r": {"columns": {"k": "integer", "a": "integer", "b": "integer"}, "key": ["k"], "domains": {"k": [1, 2], "a": [0, 1], "b": [0, 1]}},
-    "t": {"columns": {"k": "integer", "c": "integer"}, "key": ["k"], "domains": {"k": [1, 2], "c": [0, 1]}},
+    "r": {
+        "columns": {"k": "integer", "a": "integer", "b": "integer"},
+        "key": ["k"],
+        "domains": {"k": [1, 2], "a": [0, 1], "b": [0, 1]},
+    },
+    "t": {
+        "columns": {"k": "integer", "c": "integer"},
+        "key": ["k"],
+        "domains": {"k": [1, 2], "c": [0, 1]},
+    },
 }
 
 
@@ -21,17 +29,25 @@ def random_query(rng: random.Random) -> oracle.Query:
     for _ in range(rng.choice([1, 1, 2, 2, 3])):
         name = rng.choice(["r", "r", "t"])
         key = rng.choice(["k", "j", "1", "2"])
-        values = [rng.choice([f"x{rng.randint(0, 3)}", str(rng.randint(0, 1))]) for _ in SCHEMA[name][1]]
+        values = [
+            rng.choice([f"x{rng.randint(0, 3)}", str(rng.randint(0, 1))]) for _ in SCHEMA[name][1]
+        ]
         atoms.append((name, (key, *values)))
     variables = sorted({term for _, terms in atoms for term in terms if not term.isdigit()})
     head = tuple(rng.sample(variables, rng.randint(0, min(2, len(variables)))))
-    unequal = [(rng.choice(variables), rng.choice(["0", "1"]))] if variables and rng.random() < 0.2 else []
+    unequal = (
+        [(rng.choice(variables), rng.choice(["0", "1"]))]
+        if variables and rng.random() < 0.2
+        else []
+    )
     return head, atoms, unequal
 
 
 def datalog(query: oracle.Query) -> str:
     head, atoms, unequal = query
-    body = [f"{name}({', '.join(terms)})" for name, terms in atoms] + [f"{one} != {two}" for one, two in unequal]
+    body = [f"{name}({', '.join(terms)})" for name, terms in atoms] + [
+        f"{one} != {two}" for one, two in unequal
+    ]
     return f"Q({', '.join(head)}) :- {', '.join(body)}"
 
 
@@ -40,7 +56,9 @@ def test_what_is_private_is_independent_whichever_rows_there_are() -> None:
     private = dependent = 0
     for _ in range(700):
         secret, view = random_query(rng), random_query(rng)
-        verdict = tacit.perfect_privacy(secret=datalog(secret), view=datalog(view), schema=PLAN, model="attribute-independent")
+        verdict = tacit.perfect_privacy(
+            secret=datalog(secret), view=datalog(view), schema=PLAN, model="attribute-independent"
+        )
         independent = oracle.are_independent(secret, view, SCHEMA, rng)
         if verdict.status == "holds":
             private += 1
@@ -52,9 +70,14 @@ def test_what_is_private_is_independent_whichever_rows_there_are() -> None:
 
 def test_keys_across_attributes_are_not_split() -> None:
     """With a key (a, b) the attributes of a row are not independent of those of others."""
-    schema = {"r": {"columns": {"k": "integer", "a": "text", "b": "text"}, "key": [["k"], ["a", "b"]]}}
+    schema = {
+        "r": {"columns": {"k": "integer", "a": "text", "b": "text"}, "key": [["k"], ["a", "b"]]}
+    }
     verdict = tacit.perfect_privacy(
-        secret="Q(k) :- r(k, 'x', b)", view="Q(k) :- r(k, a, 'y')", schema=schema, model="attribute-independent"
+        secret="Q(k) :- r(k, 'x', b)",
+        view="Q(k) :- r(k, a, 'y')",
+        schema=schema,
+        model="attribute-independent",
     )
     assert verdict.reason is not None
     assert verdict.reason.code == "attributes"

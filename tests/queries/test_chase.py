@@ -55,7 +55,9 @@ def test_tuples_are_connected_exactly_if_they_agree_where_all_keys_meet() -> Non
             while waiting:
                 row = waiting.pop()
                 for other in rows:
-                    if other not in reached and any(all(row[p] == other[p] for p in key) for key in places):
+                    if other not in reached and any(
+                        all(row[p] == other[p] for p in key) for key in places
+                    ):
                         reached.add(other)
                         waiting.append(other)
             agree = all(start[place] == end[place] for place in anchor(relation))
@@ -63,7 +65,10 @@ def test_tuples_are_connected_exactly_if_they_agree_where_all_keys_meet() -> Non
             if agree:
                 steps = path(relation, start, end)
                 assert (steps[0], steps[-1]) == (start, end)
-                assert all(any(all(a[p] == b[p] for p in key) for key in places) for a, b in itertools.pairwise(steps))
+                assert all(
+                    any(all(a[p] == b[p] for p in key) for key in places)
+                    for a, b in itertools.pairwise(steps)
+                )
 
 
 def test_a_path_between_tuples_that_no_key_connects_is_refused() -> None:
@@ -108,12 +113,19 @@ def test_what_an_order_forces() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "count", "sort"),
     [
-        (1, 2, 5, "number"), (Decimal("0.1"), Decimal("0.2"), 3, "number"), (None, 3, 2, "number"), (-1, None, 2, "number"),
-        ("a", "b", 30, "text"), (None, "a", 2, "text"), ("z", None, 2, "text"), ("a", "aa", 1, "text"),
-        (datetime.date(2024, 1, 1), None, 2, "date"), (None, datetime.date(2024, 1, 1), 2, "date"),
+        (1, 2, 5, "number"),
+        (Decimal("0.1"), Decimal("0.2"), 3, "number"),
+        (None, 3, 2, "number"),
+        (-1, None, 2, "number"),
+        ("a", "b", 30, "text"),
+        (None, "a", 2, "text"),
+        ("z", None, 2, "text"),
+        ("a", "aa", 1, "text"),
+        (datetime.date(2024, 1, 1), None, 2, "date"),
+        (None, datetime.date(2024, 1, 1), 2, "date"),
         (datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2), 3, "date"),
     ],
-)  # fmt: skip
+)
 def test_new_values_lie_between(low: object, high: object, count: int, sort: str) -> None:
     found = values_between(low, high, count, sort)
     assert found is not None and len(found) == count

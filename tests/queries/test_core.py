@@ -22,14 +22,19 @@ def written(part: Body, numbering: Numbering) -> Conjunctive:
     return Conjunctive(
         tuple(numbering.term(part, term) for term in part.head),
         tuple(numbering.words(part, place) for place in range(len(part.atoms))),
-        tuple(Comparison(numbering.term(part, a), op, numbering.term(part, b)) for a, op, b in part.comparisons),  # type: ignore[arg-type]
+        tuple(
+            Comparison(numbering.term(part, a), op, numbering.term(part, b))
+            for a, op, b in part.comparisons
+        ),  # type: ignore[arg-type]
         frozenset(Variable(part.names[term]) for term in part.known),
     )
 
 
 def random_facts(rng: random.Random, known: Relations, null: float = 0.0) -> list[Fact]:
     def value(column: str, relation: Relation) -> int | None:
-        return None if column in relation.nullable and rng.random() < null else rng.choice([1, 2, 3])
+        return (
+            None if column in relation.nullable and rng.random() < null else rng.choice([1, 2, 3])
+        )
 
     return [
         Fact(relation.name, tuple(value(column, relation) for column in relation.columns))
@@ -54,13 +59,21 @@ def test_a_core_is_as_short_as_can_be() -> None:
 
 def test_a_core_has_the_same_answers() -> None:
     rng = random.Random(1)
-    known = relations(Relation("R", ("a", "b"), nullable=frozenset("b")), Relation("T", ("c",), nullable=frozenset("c")))
+    known = relations(
+        Relation("R", ("a", "b"), nullable=frozenset("b")),
+        Relation("T", ("c",), nullable=frozenset("c")),
+    )
     shorter = 0
     for _ in range(400):
         query = random_query(rng, "S", known, atoms=(2, 3, 4), comparisons=True)
         part = query.parts[0]
         few = frozenset(variable for variable in part.known if rng.random() < 0.4)
-        compared = {term for one in part.comparisons for term in (one.left, one.right) if isinstance(term, Variable)}
+        compared = {
+            term
+            for one in part.comparisons
+            for term in (one.left, one.right)
+            if isinstance(term, Variable)
+        }
         query = replace(query, parts=(replace(part, known=few | compared),))
         numbering = Numbering(known, Symbols())
         ready = prepare(query, numbering, key_places(known), 0, Clock())
@@ -113,7 +126,9 @@ def test_names_and_order_do_not_change_the_canonical_form() -> None:
     numbering = Numbering(R3, Symbols())
     for _ in range(300):
         query = random_query(rng, "S", R3, atoms=(2, 3, 4), comparisons=True)
-        one, two = (numbering.body(part, 0) for part in (query.parts[0], shuffled(query.parts[0], rng)))
+        one, two = (
+            numbering.body(part, 0) for part in (query.parts[0], shuffled(query.parts[0], rng))
+        )
         if one is None or two is None:
             assert one is two
             continue

@@ -25,7 +25,10 @@ from tacit.queries.critical import (
 from tacit.queries.evaluate import answers
 from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relation, Relations, Variable
 
-CASES = Path(os.environ.get("TACIT_CASES") or Path(__file__).parents[3] / "shared" / "cases") / "perfect.json"
+CASES = (
+    Path(os.environ.get("TACIT_CASES") or Path(__file__).parents[3] / "shared" / "cases")
+    / "perfect.json"
+)
 
 
 def schema(case: dict[str, Any]) -> Relations:
@@ -62,7 +65,10 @@ def assert_replays(verdict: Verdict, secret: Query, views: list[Query], known: R
                 allowed = described.domains.get(column)
                 assert value in allowed if allowed and value is not None else True
                 assert value is not None or column in described.nullable
-            assert not any(fact != other and share_a_key(fact, other, described) for other in (*instance, added))
+            assert not any(
+                fact != other and share_a_key(fact, other, described)
+                for other in (*instance, added)
+            )
     for one, two in zip(verdict.path, verdict.path[1:], strict=False):
         assert share_a_key(one, two, known[one.relation])
     if verdict.path:
@@ -86,7 +92,9 @@ def ask(secret: str, view: str, known: Relations = R2, *, bag: bool = False) -> 
 
 def worked_cases() -> list[dict[str, Any]]:
     """Cases computed by others, where there are any."""
-    found: list[dict[str, Any]] = json.loads(CASES.read_text("utf-8"))["cases"] if CASES.exists() else []
+    found: list[dict[str, Any]] = (
+        json.loads(CASES.read_text("utf-8"))["cases"] if CASES.exists() else []
+    )
     return found
 
 
@@ -108,10 +116,19 @@ def test_worked_cases(case: dict[str, Any], semantics: str) -> None:
 
 
 def test_domains_must_be_large_for_both_queries_jointly() -> None:
-    secret, view = "S(a) :- R(a, b, 'n0'), R('p', 'm0', 'n0')", "V(a) :- R(a, 'm1', b), R('q', 'm1', 'n1')"
-    small = relations(Relation("R", tuple("abc"), (), {"a": ("p", "q"), "b": ("m0", "m1"), "c": ("n0", "n1")}))
+    secret, view = (
+        "S(a) :- R(a, b, 'n0'), R('p', 'm0', 'n0')",
+        "V(a) :- R(a, 'm1', b), R('q', 'm1', 'n1')",
+    )
+    small = relations(
+        Relation("R", tuple("abc"), (), {"a": ("p", "q"), "b": ("m0", "m1"), "c": ("n0", "n1")})
+    )
     assert ask(secret, view, small) == "private"
-    larger = relations(Relation("R", tuple("abc"), (), {"a": ("p", "q", "r"), "b": ("m0", "m1"), "c": ("n0", "n1")}))
+    larger = relations(
+        Relation(
+            "R", tuple("abc"), (), {"a": ("p", "q", "r"), "b": ("m0", "m1"), "c": ("n0", "n1")}
+        )
+    )
     assert ask(secret, view, larger) == ask(secret, view, R3) == "disclosed"
 
 
@@ -128,7 +145,9 @@ def test_with_a_key_queries_are_chased_first() -> None:
     # with the key both subgoals are the row R(x, 1, 0); without it they are two rows
     assert ask("S(x) :- R(x, y, 0), R(x, 1, z)", "V() :- R(2, 1, 5)", keyed) == "disclosed"
     assert ask("S() :- R(1, y, 0), R(1, 1, z)", "V() :- R(2, 1, 5)", keyed) == "private"
-    assert ask("S() :- R(x, 1, y)", "V() :- R(x, 0, y), R(x, 1, z)", keyed) == "private"  # the view is empty
+    assert (
+        ask("S() :- R(x, 1, y)", "V() :- R(x, 0, y), R(x, 1, z)", keyed) == "private"
+    )  # the view is empty
 
 
 def test_two_candidate_keys_connect_tuples_that_share_no_value() -> None:
@@ -228,7 +247,10 @@ def test_a_value_that_no_text_has_is_not_decided() -> None:
 
 def test_finite_and_open_columns_together() -> None:
     known = relations(Relation("R", ("a", "b"), (), {"a": (1, 2)}))
-    assert ask("S() :- R(x, y), R(z, w), x < z", "V() :- R(2, u), R(2, v), u != v", known) == "disclosed"
+    assert (
+        ask("S() :- R(x, y), R(z, w), x < z", "V() :- R(2, u), R(2, v), u != v", known)
+        == "disclosed"
+    )
     assert ask("S() :- R(x, y), 2 < x", "V() :- R(x, y)", known) == "private"
     assert ask("S() :- R(1, y), R(2, y)", "V() :- R(x, 7)", known) == "disclosed"
 
@@ -236,7 +258,13 @@ def test_finite_and_open_columns_together() -> None:
 def falsified(clauses: list[dict[int, int]], size: int, tail: tuple[int, int]) -> list[Atom]:
     """A row for each clause: all assignments that falsify it (Theorem 2.6, where deciding is as hard as SAT)."""
     return [
-        Atom("R", (*(Constant(clause[n]) if n in clause else Variable(f"a{n}") for n in range(size)), *map(Constant, tail)))
+        Atom(
+            "R",
+            (
+                *(Constant(clause[n]) if n in clause else Variable(f"a{n}") for n in range(size)),
+                *map(Constant, tail),
+            ),
+        )
         for clause in clauses
     ]
 
@@ -249,14 +277,22 @@ def test_two_values_per_column_are_decided_exactly() -> None:
     head = tuple(Variable(f"a{number}") for number in range(size))
     for _ in range(12):
         clauses = [{n: rng.randrange(2) for n in rng.sample(range(size), 3)} for _ in range(32)]
-        first = Atom("R", (*head, Variable("b"), Constant(0))), *falsified(clauses[:16], size, (0, 0))
-        second = Atom("R", (*head, Constant(1), Variable("b"))), *falsified(clauses[16:], size, (1, 1))
+        first = (
+            Atom("R", (*head, Variable("b"), Constant(0))),
+            *falsified(clauses[:16], size, (0, 0)),
+        )
+        second = (
+            Atom("R", (*head, Constant(1), Variable("b"))),
+            *falsified(clauses[16:], size, (1, 1)),
+        )
         queries = Query("S", (Conjunctive(head, first),)), Query("V", (Conjunctive(head, second),))
         satisfiable = any(
             not any(all(row[n] == value for n, value in clause.items()) for clause in clauses)
             for row in itertools.product((0, 1), repeat=size)
         )
-        assert status(judge(queries[0], [queries[1]], known)) == ("disclosed" if satisfiable else "private")
+        assert status(judge(queries[0], [queries[1]], known)) == (
+            "disclosed" if satisfiable else "private"
+        )
         seen.add(satisfiable)
     assert seen == {True, False}
 
@@ -267,7 +303,10 @@ def test_two_values_per_column_are_decided_exactly() -> None:
 def test_another_part_of_a_union_may_absorb() -> None:
     assert ask("S(x) :- R(x, 'a'); S(x) :- R(x, y)", "V() :- R(1, 'a')") == "disclosed"
     assert ask("S() :- R(x, 'a'), R(x, 'b'); S() :- R(x, 'b')", "V() :- R(1, 'a')") == "private"
-    assert ask("S() :- R(x, 'a'), R(x, 'b'); S() :- R(x, 'b')", "V() :- R(1, 'a')", bag=True) == "disclosed"
+    assert (
+        ask("S() :- R(x, 'a'), R(x, 'b'); S() :- R(x, 'b')", "V() :- R(1, 'a')", bag=True)
+        == "disclosed"
+    )
 
 
 def test_views_are_judged_together_and_the_guilty_one_is_named() -> None:
@@ -288,7 +327,9 @@ def test_a_bag_and_a_set_can_meet() -> None:
 
 
 def test_a_private_verdict_names_each_pair_and_the_homomorphism() -> None:
-    verdict = judge(read("S(x) :- R(x, 1, y), R(x, z, 2), R(x, 1, 2)", R3), [read("V() :- R(5, 1, 3)", R3)], R3)
+    verdict = judge(
+        read("S(x) :- R(x, 1, y), R(x, z, 2), R(x, 1, 2)", R3), [read("V() :- R(5, 1, 3)", R3)], R3
+    )
     assert isinstance(verdict, Private) and not verdict.gate_only
     assert [str(pair) for pair in verdict.pairs] == [
         "R(x, 1, y) and R(5, 1, 3): the secret does without by x -> x, y -> 2, z -> 1"
@@ -337,9 +378,13 @@ def test_redundant_subgoals_renaming_and_order_change_nothing() -> None:
         atoms = list(part.atoms)
         rng.shuffle(atoms)
         copy = part.atoms[0]
-        fresh = Atom(copy.relation, tuple(Variable(f"new{place}") for place in range(len(copy.terms))))
+        fresh = Atom(
+            copy.relation, tuple(Variable(f"new{place}") for place in range(len(copy.terms)))
+        )
         names = {variable: Variable(f"other_{variable.name}") for variable in part.variables()}
-        changed = Conjunctive(part.head, (*atoms, fresh), part.comparisons, part.known).substituted(names)
+        changed = Conjunctive(part.head, (*atoms, fresh), part.comparisons, part.known).substituted(
+            names
+        )
         assert status(judge(Query("S", (changed,)), [view], R3)) == before, f"{secret}\n{view}"
         assert status(judge(view, [secret], R3)) == before, f"{secret}\n{view}"
 
@@ -382,12 +427,17 @@ def chain(length: int) -> tuple[Atom, ...]:
 
 def tree(size: int) -> tuple[Atom, ...]:
     nodes = [Variable(f"t{number}") for number in range(size + 1)]
-    return tuple(Atom("R", (nodes[(number - 1) // 2], nodes[number])) for number in range(1, size + 1))
+    return tuple(
+        Atom("R", (nodes[(number - 1) // 2], nodes[number])) for number in range(1, size + 1)
+    )
 
 
 def twice(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     """Each atom once more, with other variables: all of it folds."""
-    return (*atoms, *(Atom("R", tuple(Variable(f"{term}_again") for term in atom.terms)) for atom in atoms))
+    return (
+        *atoms,
+        *(Atom("R", tuple(Variable(f"{term}_again") for term in atom.terms)) for atom in atoms),
+    )
 
 
 LOOP = Atom("R", (Variable("w"), Variable("w")))
@@ -407,7 +457,16 @@ STAR = tuple(Atom("R", (X, Variable(f"y{number}"))) for number in range(200))
         (grid_query("S", 8), "disclosed"),
         (Query("S", (Conjunctive((), (*grid_query("S", 8).parts[0].atoms, LOOP)),)), "private"),
     ],
-    ids=["star", "chain", "chain from the head", "chain and loop", "tree", "tree that folds", "grid", "grid and loop"],
+    ids=[
+        "star",
+        "chain",
+        "chain from the head",
+        "chain and loop",
+        "tree",
+        "tree that folds",
+        "grid",
+        "grid and loop",
+    ],
 )
 def test_large_queries_are_decided(secret: Query, expected: str) -> None:
     """Backtracking would take hours here; how fast we are is in the benchmarks."""

@@ -23,11 +23,13 @@ from tacit.queries.read import read
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),
     "D": Relation(
-        "D", ("pid", "illness", "ward", "day"), nullable=frozenset({"ward"}),
+        "D",
+        ("pid", "illness", "ward", "day"),
+        nullable=frozenset({"ward"}),
         kinds={"pid": "integer", "illness": "text", "ward": "integer", "day": "date"},
     ),
     "R": Relation("R", ("a", "b")),
-}  # fmt: skip
+}
 N, ID, W, X = (Variable(name) for name in "niwx")
 
 
@@ -70,11 +72,20 @@ def test_equal_terms_are_one_term() -> None:
 
 def test_what_can_never_be_true_is_left_out() -> None:
     assert query("S(x) :- R(x, y), 1 = 2").parts == ()
-    assert query("S(x) :- R(x, y), x < x; S(y) :- R(x, y), 1 < 2").parts == (only("S(y) :- R(x, y)"),)
+    assert query("S(x) :- R(x, y), x < x; S(y) :- R(x, y), 1 < 2").parts == (
+        only("S(y) :- R(x, y)"),
+    )
     assert query("S(x) :- R(x, y), x <= x").parts[0].known == {X}
 
 
-@pytest.mark.parametrize("text", ["S(x) :- R(x, 1); S(y) :- R(2, y)", "S(x) :- R(x, 1)\nS(y) :- R(2, y)\n", "S(x) :- R(x, 1);\n\nS(y) :- R(2, y);"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S(x) :- R(x, 1); S(y) :- R(2, y)",
+        "S(x) :- R(x, 1)\nS(y) :- R(2, y)\n",
+        "S(x) :- R(x, 1);\n\nS(y) :- R(2, y);",
+    ],
+)
 def test_a_semicolon_or_a_new_line_separates_rules(text: str) -> None:
     assert [str(part) for part in query(text).parts] == ["(x) :- R(x, 1)", "(y) :- R(2, y)"]
 
@@ -109,20 +120,56 @@ def test_null_is_no_constant_and_a_join_is_never_null() -> None:
 
 
 WRONG = [
-    ("S(x, z) :- R(x, y)", "unsafe", 1, 6, "z stands in the head only. Use it in a subgoal, or quote it: 'z'."),
+    (
+        "S(x, z) :- R(x, y)",
+        "unsafe",
+        1,
+        6,
+        "z stands in the head only. Use it in a subgoal, or quote it: 'z'.",
+    ),
     ("S(x) :- R(x, y), z < 1", "unsafe", 1, 18, "z is compared and stands in no subgoal."),
     ("S(x) :- R(x, y), z = u", "unsafe", 1, 18, "z is compared"),
-    ("S(x) :- R(x)", "arity", 1, 9, "R has 2 columns, and 1 stand here. Write a term for each column of R(a, b)"),
+    (
+        "S(x) :- R(x)",
+        "arity",
+        1,
+        9,
+        "R has 2 columns, and 1 stand here. Write a term for each column of R(a, b)",
+    ),
     ("S(x) :- RR(x, y)", "unknown-table", 1, 9, "there is no table 'RR'."),
-    ("S(n) :- D(i, 1, w, d), P(i, n)", "type-clash", 1, 14, "1 is no value of D.illness, which is text. Write '1'."),
-    ("S(n) :- P('x', n)", "type-clash", 1, 11, "'x' is no value of P.pid, which is integer. Write a number without quotes."),
+    (
+        "S(n) :- D(i, 1, w, d), P(i, n)",
+        "type-clash",
+        1,
+        14,
+        "1 is no value of D.illness, which is text. Write '1'.",
+    ),
+    (
+        "S(n) :- P('x', n)",
+        "type-clash",
+        1,
+        11,
+        "'x' is no value of P.pid, which is integer. Write a number without quotes.",
+    ),
     ("S(n) :- P(i, n), n < 3", "type-clash", 1, 22, "3 is no value of n"),
-    ("S(n) :- P(n, n)", "type-clash", 1, 14, "n joins P.pid (number) with P.name (text), which are never equal."),
+    (
+        "S(n) :- P(n, n)",
+        "type-clash",
+        1,
+        14,
+        "n joins P.pid (number) with P.name (text), which are never equal.",
+    ),
     ("S(n) :- P(i, n), i = n", "type-clash", 1, 18, "compares number with text"),
     ("S(i) :- D(i, d, w, 'soon')", "type-clash", 1, 20, "'soon' is no value of D.day"),
     ("S(x) :- R(x, 'abc)", "syntax", 1, 14, "this quote is not closed. Close it in the same line."),
     ("S(x) :- R(x, y), R(y z)", "syntax", 1, 22, "found 'z'. Write a comma or ) in R(...)."),
-    ("S(x) :- R(x, y) R(y, x)", "syntax", 1, 17, "found 'R'. Write a comma, or ; before the next rule."),
+    (
+        "S(x) :- R(x, y) R(y, x)",
+        "syntax",
+        1,
+        17,
+        "found 'R'. Write a comma, or ; before the next rule.",
+    ),
     ("S(x) :-", "syntax", 1, 8, "found the end. Write a variable or a constant."),
     ("S(x) :- x", "syntax", 1, 10, "found the end. Write a comparison such as x != 'a'"),
     ("S x :- R(x, y)", "syntax", 1, 3, "found 'x'. Write ( after S."),
@@ -130,13 +177,23 @@ WRONG = [
     ("S(x) :- R(x, y) & R(y, x)", "syntax", 1, 17, "'&' cannot stand here."),
     ("S(x) :- R(x, $paper)", "parameter", 1, 14, "$paper is a parameter, and has no value here."),
     ("S(x) :- R(x, y)\nT(x) :- R(y, x)", "union", 2, 1, "the rules of a union have one name"),
-    ("S(x) :- R(x, y)\nS(x, y) :- R(y, x)", "arity", 2, 1, "S has 1 columns in the first rule and 2 here."),
+    (
+        "S(x) :- R(x, y)\nS(x, y) :- R(y, x)",
+        "arity",
+        2,
+        1,
+        "S has 1 columns in the first rule and 2 here.",
+    ),
     (":-", "syntax", 1, 1, "found ':-'. Write the head of a rule."),
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "line", "column", "message"), WRONG, ids=[one[0] for one in WRONG])
-def test_bad_datalog_is_pointed_at(text: str, code: str, line: int, column: int, message: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column", "message"), WRONG, ids=[one[0] for one in WRONG]
+)
+def test_bad_datalog_is_pointed_at(
+    text: str, code: str, line: int, column: int, message: str
+) -> None:
     with pytest.raises(QueryError) as found:
         read(text, RELATIONS, name="q", file="q.dl")
     error = found.value

@@ -21,7 +21,10 @@ RELATIONS = {
     ("text", "read"),
     [
         ("RP(r, p) -> RS(r, c), SP(c, p)", ["RP(r, p) -> RS(r, c), SP(c, p)"]),
-        ("RP(a, p), RP(b, p), RP(c, p), a != b -> c = a | c = b", ["RP(a, p), RP(b, p), RP(c, p), a != b -> a = c | b = c"]),
+        (
+            "RP(a, p), RP(b, p), RP(c, p), a != b -> c = a | c = b",
+            ["RP(a, p), RP(b, p), RP(c, p), a != b -> a = c | b = c"],
+        ),
         ("true -> RS('a', 'b') | SP(x, y), x != y", ["true -> RS('a', 'b') | SP(x, y), x != y"]),
         ("RP(x, x) -> false", ["RP(x, x) -> false"]),
         ("RP(x, y) | RS(x, y) -> SP(y, z)", ["RP(x, y) -> SP(y, z)", "RS(x, y) -> SP(y, z)"]),
@@ -31,9 +34,12 @@ RELATIONS = {
         ("RP(x, y) ->\n  RS(x, z),\n  SP(z, y)", ["RP(x, y) -> RS(x, z), SP(z, y)"]),
         ("RP[reviewer] in RS[reviewer]", ["RP(reviewer, paper) -> RS(reviewer, subcom')"]),
         ("RP[reviewer] ⊆ RS[reviewer]", ["RP(reviewer, paper) -> RS(reviewer, subcom')"]),
-        ("RS: reviewer -> subcom", ["RS(reviewer, subcom), RS(reviewer, subcom') -> subcom = subcom'"]),
+        (
+            "RS: reviewer -> subcom",
+            ["RS(reviewer, subcom), RS(reviewer, subcom') -> subcom = subcom'"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_constraints_are_read(text: str, read: list[str]) -> None:
     assert [str(one) for one in read_constraint(text, RELATIONS)] == read
 
@@ -56,9 +62,12 @@ def test_constraints_are_read(text: str, read: list[str]) -> None:
         ("N(i, a), RP(i, p) -> false", "type-clash", None, "never equal"),
         ("RP(r, $p) -> false", "parameter", 7, "$p is a parameter"),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where_and_what(text: str, code: str, column: int | None, words: str) -> None:
-    relations = {**RELATIONS, "RP": Relation("RP", ("reviewer", "paper"), kinds={"reviewer": "text", "paper": "text"})}
+    relations = {
+        **RELATIONS,
+        "RP": Relation("RP", ("reviewer", "paper"), kinds={"reviewer": "text", "paper": "text"}),
+    }
     with pytest.raises(QueryError, match=r".") as caught:
         read_constraint(text, relations)
     assert caught.value.code == code and words in caught.value.message and caught.value.hint
@@ -66,12 +75,17 @@ def test_errors_say_where_and_what(text: str, code: str, column: int | None, wor
 
 
 def test_keys_and_foreign_keys() -> None:
-    relations = {"R": Relation("R", ("a", "b", "c"), keys=(("a",), ("b", "c"))), "T": Relation("T", ("x",), keys=(("x",),))}
+    relations = {
+        "R": Relation("R", ("a", "b", "c"), keys=(("a",), ("b", "c"))),
+        "T": Relation("T", ("x",), keys=(("x",),)),
+    }
     assert [str(one) for one in keys_of(relations)] == [
         "R(a, b, c), R(a, b', c') -> b = b', c = c'",
         "R(a, b, c), R(a', b, c) -> a = a'",
     ]
-    assert str(inclusion("R", ["b", "c"], "R", ["c", "b"], relations)) == "R(a, b, c) -> R(a', c, b)"
+    assert (
+        str(inclusion("R", ["b", "c"], "R", ["c", "b"], relations)) == "R(a, b, c) -> R(a', c, b)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +102,7 @@ def test_keys_and_foreign_keys() -> None:
         ("RP(a, p), RP(b, a) -> a = b", None),
         ("RP(a, p), RS(b, p) -> a = b", None),
     ],
-)  # fmt: skip
+)
 def test_counting_constraints_are_recognised(text: str, number: int | None) -> None:
     [one] = read_constraint(text, RELATIONS)
     found = at_most(one, RELATIONS)
@@ -99,6 +113,10 @@ def test_at_least_is_recognised() -> None:
     [one] = read_constraint("SP(c, p) -> RP(a, p), RP(b, p), a != b", RELATIONS)
     found = at_least(one.alternatives[0], one.universal(), RELATIONS)
     assert found is not None and found.number == 2
-    for text in ("SP(c, p) -> RP(a, q), RP(b, q), a != b", "SP(c, p) -> RP(a, p), RP(b, p), a != p", "SP(c, p) -> RP(a, p), RP(b, p)"):
+    for text in (
+        "SP(c, p) -> RP(a, q), RP(b, q), a != b",
+        "SP(c, p) -> RP(a, p), RP(b, p), a != p",
+        "SP(c, p) -> RP(a, p), RP(b, p)",
+    ):
         [one] = read_constraint(text, RELATIONS)
         assert at_least(one.alternatives[0], one.universal(), RELATIONS) is None

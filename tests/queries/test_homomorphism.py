@@ -15,10 +15,15 @@ from tacit.queries.numbered import NumberedAtom
 
 
 def less(operator: str, left: int, right: int) -> bool:
-    return {"!=": left != right, "<": left < right, "<=": left <= right}[operator] and 0 not in (left, right)
+    return {"!=": left != right, "<": left < right, "<=": left <= right}[operator] and 0 not in (
+        left,
+        right,
+    )
 
 
-def all_homomorphisms(pattern: Pattern, facts: Sequence[NumberedAtom], fixed: Mapping[int, int]) -> list[tuple[int, ...]]:
+def all_homomorphisms(
+    pattern: Pattern, facts: Sequence[NumberedAtom], fixed: Mapping[int, int]
+) -> list[tuple[int, ...]]:
     """Every choice of facts, tried one by one."""
     found = []
     for images in itertools.product(range(len(facts)), repeat=len(pattern.atoms)):
@@ -27,36 +32,54 @@ def all_homomorphisms(pattern: Pattern, facts: Sequence[NumberedAtom], fixed: Ma
             relation == facts[image][0] and fits(terms, facts[image][1], values)
             for (relation, terms), image in zip(pattern.atoms, images, strict=True)
         ):
-            known = all(value not in pattern.nulls or term not in pattern.known for term, value in values.items())
-            if known and all(less(op, values.get(a, a), values.get(b, b)) for a, op, b in pattern.comparisons):
+            known = all(
+                value not in pattern.nulls or term not in pattern.known
+                for term, value in values.items()
+            )
+            if known and all(
+                less(op, values.get(a, a), values.get(b, b)) for a, op, b in pattern.comparisons
+            ):
                 found.append(images)
     return found
 
 
 def fits(terms: Sequence[int], row: Sequence[int], values: dict[int, int]) -> bool:
-    return all((term if term >= 0 else values.setdefault(term, value)) == value for term, value in zip(terms, row, strict=True))
+    return all(
+        (term if term >= 0 else values.setdefault(term, value)) == value
+        for term, value in zip(terms, row, strict=True)
+    )
 
 
 def random_task(rng: random.Random) -> tuple[Pattern, list[NumberedAtom], dict[int, int]]:
     variables = [-1, -2, -3, -4]
     facts = list({("R", (rng.randrange(4), rng.randrange(4))) for _ in range(rng.randrange(1, 7))})
-    facts += [("T", (rng.randrange(3), rng.randrange(3), rng.randrange(3))) for _ in range(rng.randrange(2))]
+    facts += [
+        ("T", (rng.randrange(3), rng.randrange(3), rng.randrange(3)))
+        for _ in range(rng.randrange(2))
+    ]
 
     def term() -> int:
         return rng.choice(variables) if rng.random() < 0.85 else rng.randrange(4)
 
-    atoms = [("T", (term(), term(), term())) if rng.random() < 0.2 else ("R", (term(), term())) for _ in range(rng.randrange(1, 5))]
+    atoms = [
+        ("T", (term(), term(), term())) if rng.random() < 0.2 else ("R", (term(), term()))
+        for _ in range(rng.randrange(1, 5))
+    ]
     used = sorted({term for _, terms in atoms for term in terms if term < 0})
     comparisons = []
     if used and rng.random() < 0.5:
-        comparisons.append((rng.choice(used), rng.choice(["!=", "<", "<="]), rng.choice([*used, 2])))
+        comparisons.append(
+            (rng.choice(used), rng.choice(["!=", "<", "<="]), rng.choice([*used, 2]))
+        )
     known = frozenset(variable for variable in used if rng.random() < 0.3)
     fixed = {rng.choice(used): rng.randrange(4)} if used and rng.random() < 0.4 else {}
     return Pattern(atoms, comparisons, known), sorted(facts), fixed
 
 
 @pytest.mark.parametrize("way", ["search", "structure", "bags", "propagation"])
-def test_a_homomorphism_is_found_exactly_when_there_is_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_homomorphism_is_found_exactly_when_there_is_one(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if way != "search":
         monkeypatch.setattr("tacit.queries.homomorphism._Descent.run", spent)
     if way == "propagation":
@@ -70,7 +93,11 @@ def test_a_homomorphism_is_found_exactly_when_there_is_one(way: str, monkeypatch
         pattern, facts, fixed = random_task(rng)
         images = homomorphism(pattern, Facts(facts), fixed, compare=less)
         expected = all_homomorphisms(pattern, facts, fixed)
-        assert (tuple(images) in expected) if images is not None else not expected, (pattern, facts, fixed)
+        assert (tuple(images) in expected) if images is not None else not expected, (
+            pattern,
+            facts,
+            fixed,
+        )
         seen[images is not None] += 1
     assert min(seen.values()) > 50
 
@@ -115,7 +142,10 @@ def test_join_trees_keep_shared_variables_together() -> None:
     rng = random.Random(1)
     found = 0
     for _ in range(400):
-        scopes = [tuple(sorted(rng.sample(range(5), rng.choice([1, 2, 3])))) for _ in range(rng.randrange(1, 5))]
+        scopes = [
+            tuple(sorted(rng.sample(range(5), rng.choice([1, 2, 3]))))
+            for _ in range(rng.randrange(1, 5))
+        ]
         tree = join_tree(scopes)
         if tree is None:
             continue
@@ -133,13 +163,17 @@ def test_acyclic_joins_are_reduced_to_what_is_in_the_join() -> None:
     for _ in range(200):
         scopes = [(1, 2), (2, 3), (2, 4)][: rng.randrange(1, 4)]
         tables = [
-            Table(scope, dict.fromkeys({(rng.randrange(3), rng.randrange(3)) for _ in range(3)}, 0)) for scope in scopes
+            Table(scope, dict.fromkeys({(rng.randrange(3), rng.randrange(3)) for _ in range(3)}, 0))
+            for scope in scopes
         ]
         for place, left in enumerate(reduced(tables)):
             joined = set()
             for rows in itertools.product(*(table.rows for table in tables)):
                 values: dict[int, int] = {}
-                if all(fits([-variable for variable in scope], row, values) for scope, row in zip(scopes, rows, strict=True)):
+                if all(
+                    fits([-variable for variable in scope], row, values)
+                    for scope, row in zip(scopes, rows, strict=True)
+                ):
                     joined.add(rows[place])
             assert set(left.rows) == joined
 
@@ -156,4 +190,6 @@ def test_a_tree_decomposition_covers_every_scope_and_is_a_tree() -> None:
 def test_solve_looks_at_compared_variables() -> None:
     tables = [Table((1,), {(1,): 0, (2,): 1}), Table((2,), {(1,): 0, (2,): 1})]
     assert solve(tables, [(1, 2)], lambda number, left, right: left > right, lambda: None) == [1, 0]
-    assert solve(tables, [(1, 2)], lambda number, left, right: left > right + 1, lambda: None) is None
+    assert (
+        solve(tables, [(1, 2)], lambda number, left, right: left > right + 1, lambda: None) is None
+    )

@@ -16,8 +16,13 @@ from tacit.queries.query import Atom, Conjunctive, Constant, Query, Relation, Re
 KINDS: dict[str, Relations] = {
     "plain": R3,
     "one key": relations(Relation("R", ("a", "b", "c"), (("a",),)), Relation("T", ("d",))),
-    "two keys": relations(Relation("R", ("a", "b", "c"), (("a", "b"), ("a", "c"))), Relation("T", ("d", "e"), (("d",),))),
-    "domains": relations(Relation("R", ("a", "b"), (), {"a": (1, 2)}), Relation("T", ("d",), nullable=frozenset("d"))),
+    "two keys": relations(
+        Relation("R", ("a", "b", "c"), (("a", "b"), ("a", "c"))),
+        Relation("T", ("d", "e"), (("d",),)),
+    ),
+    "domains": relations(
+        Relation("R", ("a", "b"), (), {"a": (1, 2)}), Relation("T", ("d",), nullable=frozenset("d"))
+    ),
 }
 
 
@@ -25,14 +30,21 @@ KINDS: dict[str, Relations] = {
 @pytest.mark.parametrize("comparisons", [False, True])
 def test_the_index_says_what_each_question_says(kind: str, comparisons: bool) -> None:
     rng, known = random.Random(8), KINDS[kind]
-    secrets = [random_query(rng, "S", known, comparisons=comparisons, atoms=(1, 2, 3, 4)) for _ in range(25)]
-    views = [random_query(rng, "V", known, comparisons=comparisons, atoms=(1, 2, 3)) for _ in range(12)]
+    secrets = [
+        random_query(rng, "S", known, comparisons=comparisons, atoms=(1, 2, 3, 4))
+        for _ in range(25)
+    ]
+    views = [
+        random_query(rng, "V", known, comparisons=comparisons, atoms=(1, 2, 3)) for _ in range(12)
+    ]
     index = SecretIndex(secrets, known)
     for view in views:
         hits = {hit.secret: hit.status for hit in index.against(view)}
         for number, secret in enumerate(secrets):
             verdict = judge(secret, [view], known)
-            assert hits.get(number, "private") == type(verdict).__name__.lower(), f"{secret}\n{view}"
+            assert hits.get(number, "private") == type(verdict).__name__.lower(), (
+                f"{secret}\n{view}"
+            )
 
 
 def test_a_secret_that_cannot_meet_a_view_is_not_touched() -> None:
@@ -47,7 +59,12 @@ def random_join(rng: random.Random, name: str, relations_: int) -> Query:
     atoms = []
     for place in range(5):
         second = Constant(rng.randrange(20)) if rng.random() < 0.4 else variables[place + 1]
-        atoms.append(Atom(f"R{rng.randrange(relations_)}", (variables[place], second, rng.choice(variables[: place + 1]))))
+        atoms.append(
+            Atom(
+                f"R{rng.randrange(relations_)}",
+                (variables[place], second, rng.choice(variables[: place + 1])),
+            )
+        )
     return Query(name, (Conjunctive((variables[0],), tuple(atoms)),))
 
 
@@ -65,7 +82,16 @@ def test_a_new_view_against_a_thousand_secrets() -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("S(x) :- R(x, y, z)", {"no self-join", "at most one self-join per relation", "maximal-row tableau", "simple tableau", "acyclic"}),
+        (
+            "S(x) :- R(x, y, z)",
+            {
+                "no self-join",
+                "at most one self-join per relation",
+                "maximal-row tableau",
+                "simple tableau",
+                "acyclic",
+            },
+        ),
         ("S(x) :- R(x, y, 0), R(y, z, 1)", {"at most one self-join per relation", "acyclic"}),
         ("S(x) :- R(x, y, 0), R(z, y, 0), R(z, w, 0)", {"simple tableau", "acyclic"}),
         ("S(x) :- R(x, y, 0), R(z, y, 0), R(z, w, 0), R(u, w, 0)", {"acyclic"}),
@@ -73,7 +99,7 @@ def test_a_new_view_against_a_thousand_secrets() -> None:
         ("S() :- R(x, y, 1), R(y, z, 1), R(z, x, 1)", {"bounded query-width"}),
         ("S(x) :- R(x, y, 1), R(y, z, 1), R(z, x, 1)", {"acyclic"}),
     ],
-)  # fmt: skip
+)
 def test_classes(text: str, names: set[str]) -> None:
     found = classes_of(read(text, R3))
     assert found is not None and found.names == names
@@ -112,7 +138,9 @@ def test_bounds_need_large_domains() -> None:
 # -- attributes as separate facts ------------------------------------------------------------------------------
 
 
-BEDS = relations(Relation("D", ("name", "illness", "ward"), (("name",),), nullable=frozenset({"ward"})))
+BEDS = relations(
+    Relation("D", ("name", "illness", "ward"), (("name",),), nullable=frozenset({"ward"}))
+)
 
 
 def split(text: str, **options: str) -> str:
@@ -123,7 +151,10 @@ def test_attributes_are_split_where_they_are_asked_for() -> None:
     assert split("S(n) :- D(n, 'cancer', w)") == "S(n) :- D_illness(n, 'cancer')"
     assert split("S(n) :- D(n, i, w)") == "S(n) :- D_exists(n)"
     assert split("S(n) :- D(n, i, w), i != 'flu'") == "S(n) :- D_illness(n, i), i != 'flu'"
-    assert split("S(n) :- D(n, 'flu', w)", existence="secret") == "S(n) :- D_exists(n), D_illness(n, 'flu')"
+    assert (
+        split("S(n) :- D(n, 'flu', w)", existence="secret")
+        == "S(n) :- D_exists(n), D_illness(n, 'flu')"
+    )
     n, i, w = map(Variable, "niw")
     there = Query("S", (Conjunctive((n,), (Atom("D", (n, i, w)),), known=frozenset({w, i})),))
     assert str(split_attributes(there, BEDS)[0]) == "S(n) :- D_ward(n, w)"
@@ -131,10 +162,13 @@ def test_attributes_are_split_where_they_are_asked_for() -> None:
 
 def test_the_milder_model_keeps_attributes_apart_and_values_together() -> None:
     secret, wards, healthy = (
-        read(text, BEDS) for text in ("S(n) :- D(n, 'cancer', w)", "V(n, w) :- D(n, i, w)", "V(n) :- D(n, 'flu', w)")
+        read(text, BEDS)
+        for text in ("S(n) :- D(n, 'cancer', w)", "V(n, w) :- D(n, i, w)", "V(n) :- D(n, 'flu', w)")
     )
     assert isinstance(judge(secret, [wards], BEDS), Disclosed)
-    (hidden, known), (shown, _), (other, _) = (split_attributes(query, BEDS) for query in (secret, wards, healthy))
+    (hidden, known), (shown, _), (other, _) = (
+        split_attributes(query, BEDS) for query in (secret, wards, healthy)
+    )
     assert isinstance(judge(hidden, [shown], known), Private)
     assert isinstance(judge(hidden, [other], known), Disclosed)
 

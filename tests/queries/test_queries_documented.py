@@ -13,14 +13,19 @@ from tacit.queries.query import Relation
 from tacit.queries.read import read
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "queries.md"
-ROW = re.compile(r"^\| `(?P<code>[\w-]+)` \| (?:`(?P<query>(?:SELECT|WITH|DELETE|S\().*)`|.*) \|.*\|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `(?P<code>[\w-]+)` \| (?:`(?P<query>(?:SELECT|WITH|DELETE|S\().*)`|.*) \|.*\|$",
+    re.MULTILINE,
+)
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),
     "D": Relation(
-        "D", ("pid", "illness", "ward", "day"), nullable=frozenset({"ward"}),
+        "D",
+        ("pid", "illness", "ward", "day"),
+        nullable=frozenset({"ward"}),
         kinds={"pid": "integer", "illness": "text", "ward": "integer", "day": "date"},
     ),
-}  # fmt: skip
+}
 ROWS = [(found["code"], found["query"]) for found in ROW.finditer(PAGE.read_text("utf-8"))]
 EXAMPLES = [(code, query) for code, query in ROWS if query]
 

@@ -25,20 +25,34 @@ from tacit.queries.rewriting import implied, rewriting
 from thorough import THOROUGH
 
 CONFERENCE = relations(
-    Relation("RS", ("reviewer", "subcom")), Relation("SP", ("subcom", "paper")), Relation("RP", ("reviewer", "paper"))
+    Relation("RS", ("reviewer", "subcom")),
+    Relation("SP", ("subcom", "paper")),
+    Relation("RP", ("reviewer", "paper")),
 )
 EXACTLY_TWO = (
-    "RP(r, p) -> RS(r, c), SP(c, p)", "RP[paper] in SP[paper]", "each SP.paper has exactly 2 RP.reviewer by paper",
-    "RS: reviewer -> subcom", "SP: paper -> subcom",
-)  # fmt: skip
+    "RP(r, p) -> RS(r, c), SP(c, p)",
+    "RP[paper] in SP[paper]",
+    "each SP.paper has exactly 2 RP.reviewer by paper",
+    "RS: reviewer -> subcom",
+    "SP: paper -> subcom",
+)
 
 
 def constraints(known: Relations, *texts: str) -> list[Dependency]:
     return [one for text in texts for one in read_constraint(text, known)]
 
 
-def shown(new: str, views: list[str], texts: tuple[str, ...] = (), known: Relations = CONFERENCE) -> str:
-    return str(rewriting(read(new, known), [read(view, known) for view in views], constraints(known, *texts), known))
+def shown(
+    new: str, views: list[str], texts: tuple[str, ...] = (), known: Relations = CONFERENCE
+) -> str:
+    return str(
+        rewriting(
+            read(new, known),
+            [read(view, known) for view in views],
+            constraints(known, *texts),
+            known,
+        )
+    )
 
 
 # -- by hand ------------------------------------------------------------------------------------------
@@ -52,30 +66,80 @@ def shown(new: str, views: list[str], texts: tuple[str, ...] = (), known: Relati
         # constraints
         ("n(p) :- RP(r, p)", ["v(s, p) :- SP(s, p)"], EXACTLY_TWO, "n(p) :- v(c, p)"),
         ("n(p) :- RP(r, p)", ["v(s, p) :- SP(s, p)"], (), "None"),
-        ("n(a, p) :- RP(a, p), RP(b, p), a != b", ["v(r, p) :- RP(r, p)"], EXACTLY_TWO, "n(a, p) :- v(a, p)"),
-        ("n(r, s) :- RS(r, s), RP(r, p)", ["v(r, s, p) :- RP(r, p), SP(s, p)"], EXACTLY_TWO, "n(r, s) :- v(r, s, p)"),
+        (
+            "n(a, p) :- RP(a, p), RP(b, p), a != b",
+            ["v(r, p) :- RP(r, p)"],
+            EXACTLY_TWO,
+            "n(a, p) :- v(a, p)",
+        ),
+        (
+            "n(r, s) :- RS(r, s), RP(r, p)",
+            ["v(r, s, p) :- RP(r, p), SP(s, p)"],
+            EXACTLY_TWO,
+            "n(r, s) :- v(r, s, p)",
+        ),
         ("n() :- RP('a', p), RP('b', p), RP('c', p)", [], EXACTLY_TWO, "n is always empty"),
         # cases: equal or not
-        ("n(a, b) :- RP(a, p), RP(b, p)", ["v(a, b) :- RP(a, p), RP(b, p), a != b", "w(a) :- RP(a, p)"], (), "n(b, b) :- w(b)\nn(a, b) :- v(a, b)"),
-        ("n(r) :- RS(r, s)", ["v(r) :- RS(r, 'c')", "w(r) :- RS(r, s), s != 'c'"], (), "n(r) :- v(r)\nn(r) :- w(r)"),
+        (
+            "n(a, b) :- RP(a, p), RP(b, p)",
+            ["v(a, b) :- RP(a, p), RP(b, p), a != b", "w(a) :- RP(a, p)"],
+            (),
+            "n(b, b) :- w(b)\nn(a, b) :- v(a, b)",
+        ),
+        (
+            "n(r) :- RS(r, s)",
+            ["v(r) :- RS(r, 'c')", "w(r) :- RS(r, s), s != 'c'"],
+            (),
+            "n(r) :- v(r)\nn(r) :- w(r)",
+        ),
         # cases: alternatives
-        ("n(r) :- RS(r, s)", ["v(r) :- RS(r, s), RP(r, p)", "w(r, s) :- RS(r, s), SP(s, p)"], ("RS(r, s) -> RP(r, p) | SP(s, p)",), "n(r) :- v(r)\nn(r) :- w(r, s)"),
+        (
+            "n(r) :- RS(r, s)",
+            ["v(r) :- RS(r, s), RP(r, p)", "w(r, s) :- RS(r, s), SP(s, p)"],
+            ("RS(r, s) -> RP(r, p) | SP(s, p)",),
+            "n(r) :- v(r)\nn(r) :- w(r, s)",
+        ),
         # unions, constants, !=
-        ("n(r) :- RS(r, s); n(r) :- RP(r, p)", ["v(r) :- RS(r, s); v(r) :- RP(r, p)"], (), "n(r) :- v(r)"),
+        (
+            "n(r) :- RS(r, s); n(r) :- RP(r, p)",
+            ["v(r) :- RS(r, s); v(r) :- RP(r, p)"],
+            (),
+            "n(r) :- v(r)",
+        ),
         ("n(r) :- RS(r, s)", ["v(r) :- RS(r, s); v(r) :- RP(r, p)"], (), "None"),
-        ("n(r) :- RS(r, s)", ["v(r) :- RS(r, s); v(r) :- RP(r, p)"], ("RP[reviewer] in RS[reviewer]",), "n(r) :- v(r)"),
-        ("n(a, b) :- RS(a, b)", ["v(a, b) :- RS(a, b); v(a, b) :- RS(b, a)"], (), "None"),  # the other way round is no answer
+        (
+            "n(r) :- RS(r, s)",
+            ["v(r) :- RS(r, s); v(r) :- RP(r, p)"],
+            ("RP[reviewer] in RS[reviewer]",),
+            "n(r) :- v(r)",
+        ),
+        (
+            "n(a, b) :- RS(a, b)",
+            ["v(a, b) :- RS(a, b); v(a, b) :- RS(b, a)"],
+            (),
+            "None",
+        ),  # the other way round is no answer
         ("n(r) :- RS(r, 'c')", ["v(r, s) :- RS(r, s)"], (), "n(r) :- v(r, 'c')"),
         ("n(r) :- RS(r, s), r != s", ["v(r, s) :- RS(r, s)"], (), "n(r) :- v(r, s), r != s"),
         ("n('x') :- RS(r, s)", ["v(s) :- RS(r, s)"], (), "n('x') :- v(s)"),
         ("n() :- RS('a', 'b')", [], ("true -> RS('a', 'b')",), "n() :- true"),
         # short: one view is enough
-        ("n(r, s, p) :- RS(r, s), SP(s, p)", ["v(r, s) :- RS(r, s)", "w(s, p) :- SP(s, p)", "j(r, s, p) :- RS(r, s), SP(s, p)"], (), "n(r, s, p) :- j(r, s, p)"),
+        (
+            "n(r, s, p) :- RS(r, s), SP(s, p)",
+            ["v(r, s) :- RS(r, s)", "w(s, p) :- SP(s, p)", "j(r, s, p) :- RS(r, s), SP(s, p)"],
+            (),
+            "n(r, s, p) :- j(r, s, p)",
+        ),
         # what is asked of an order is not looked at
         ("n(r) :- RS(r, s), s < 'c'", ["v(r, s) :- RS(r, s)"], (), "None"),
-        ("n(r) :- RS(r, s)", ["v(r, s) :- RS(r, s), s < 'c'", "w(r) :- RS(r, s)"], (), "n(r) :- w(r)"),
+        (
+            "n(r) :- RS(r, s)",
+            ["v(r, s) :- RS(r, s), s < 'c'", "w(r) :- RS(r, s)"],
+            (),
+            "n(r) :- w(r)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_by_hand(new: str, views: list[str], texts: tuple[str, ...], expected: str) -> None:
     assert shown(new, views, texts) == expected
 
@@ -83,7 +147,10 @@ def test_by_hand(new: str, views: list[str], texts: tuple[str, ...], expected: s
 def test_a_bag_is_not_rewritten_and_is_used_as_a_set() -> None:
     view = read("v(r, s) :- RS(r, s)", CONFERENCE, bag=True)
     assert rewriting(read("n(r) :- RS(r, s)", CONFERENCE, bag=True), [view], [], CONFERENCE) is None
-    assert str(rewriting(read("n(r) :- RS(r, s)", CONFERENCE), [view], [], CONFERENCE)) == "n(r) :- v(r, s)"
+    assert (
+        str(rewriting(read("n(r) :- RS(r, s)", CONFERENCE), [view], [], CONFERENCE))
+        == "n(r) :- v(r, s)"
+    )
 
 
 def test_a_name_of_two_views_is_not_used() -> None:
@@ -94,11 +161,18 @@ def test_a_name_of_two_views_is_not_used() -> None:
 def test_null_joins_with_nothing_in_the_query_and_is_seen_in_the_view() -> None:
     known = relations(Relation("R", ("a", "b"), nullable=frozenset({"b"})), Relation("T", ("a",)))
     # the view shows NULL, the query leaves it out
-    wide = Query("v", (Conjunctive((Variable("y"),), (Atom("R", (Variable("x"), Variable("y"))),)),))
-    narrow = Query("n", (Conjunctive((Variable("y"),), wide.parts[0].atoms, (), frozenset({Variable("y")})),))
+    wide = Query(
+        "v", (Conjunctive((Variable("y"),), (Atom("R", (Variable("x"), Variable("y"))),)),)
+    )
+    narrow = Query(
+        "n", (Conjunctive((Variable("y"),), wide.parts[0].atoms, (), frozenset({Variable("y")})),)
+    )
     assert str(rewriting(narrow, [wide], [], known)) == "n(y) :- v(y), y is known"
     assert rewriting(wide, [Query("w", narrow.parts)], [], known) is None
-    assert shown("n(x) :- R(x, y), T(y)", ["v(x, y) :- R(x, y)", "t(y) :- T(y)"], (), known) == "n(x) :- v(x, y), t(y)"
+    assert (
+        shown("n(x) :- R(x, y), T(y)", ["v(x, y) :- R(x, y)", "t(y) :- T(y)"], (), known)
+        == "n(x) :- v(x, y), t(y)"
+    )
 
 
 def test_keys_join_views() -> None:
@@ -112,14 +186,34 @@ def test_keys_join_views() -> None:
 # -- random -------------------------------------------------------------------------------------------
 
 CONSTRAINTS = (
-    "R(x, y) -> T(x)", "R(x, y) -> T(y)", "T(x) -> R(x, y)", "R: a -> b", "R: b -> a", "R(x, x) -> false", "R(x, y) -> R(y, x)",
-    "R(x, y) -> T(x) | x = y", "R(x, y) -> x = 1 | T(y)", "T(x) -> x = 1 | x = 2", "true -> T(1) | R(1, 1)", "R(x, y), R(y, z) -> R(x, z)",
-    "T(x), T(y) -> x = y", "R(x, y) -> R(y, z)", "T(x) -> R(x, y), x != y", "R(x, 1) -> T(x)", "T(x), T(y), x != y -> R(x, y)",
-    "R(x, y), x != y -> T(x)", "true -> T(x)", "T(1) -> false", "R(x, y) -> y = 2 | R(x, x)", "R(x, y), T(x), T(y) -> x = y | R(y, x)",
-)  # fmt: skip
+    "R(x, y) -> T(x)",
+    "R(x, y) -> T(y)",
+    "T(x) -> R(x, y)",
+    "R: a -> b",
+    "R: b -> a",
+    "R(x, x) -> false",
+    "R(x, y) -> R(y, x)",
+    "R(x, y) -> T(x) | x = y",
+    "R(x, y) -> x = 1 | T(y)",
+    "T(x) -> x = 1 | x = 2",
+    "true -> T(1) | R(1, 1)",
+    "R(x, y), R(y, z) -> R(x, z)",
+    "T(x), T(y) -> x = y",
+    "R(x, y) -> R(y, z)",
+    "T(x) -> R(x, y), x != y",
+    "R(x, 1) -> T(x)",
+    "T(x), T(y), x != y -> R(x, y)",
+    "R(x, y), x != y -> T(x)",
+    "true -> T(x)",
+    "T(1) -> false",
+    "R(x, y) -> y = 2 | R(x, x)",
+    "R(x, y), T(x), T(y) -> x = y | R(y, x)",
+)
 
 
-def random_query(rng: random.Random, name: str, known: Relations, *, parts: int, atoms: list[int], arity: int) -> Query:
+def random_query(
+    rng: random.Random, name: str, known: Relations, *, parts: int, atoms: list[int], arity: int
+) -> Query:
     found = []
     for _ in range(parts):
         variables = [Variable(one) for one in "xyzu"[: rng.choice([2, 3, 3, 4])]]
@@ -131,35 +225,62 @@ def random_query(rng: random.Random, name: str, known: Relations, *, parts: int,
         body = tuple(Atom(one.name, tuple(term() for _ in one.columns)) for one in chosen)
         terms = [term for atom in body for term in atom.terms]
         used = [one for one in variables if one in terms]
-        head = tuple(rng.choice(used) if used and rng.random() < 0.95 else Constant(1) for _ in range(arity))
+        head = tuple(
+            rng.choice(used) if used and rng.random() < 0.95 else Constant(1) for _ in range(arity)
+        )
         where: tuple[Comparison, ...] = ()
         if used and rng.random() < 0.3:
             left, right = rng.choice(used), rng.choice([*used, Constant(1), Constant(2)])
             where = (Comparison(left, "!=", right),) if left != right else ()
         compared = {term for one in where for term in (one.left, one.right)}
-        sure = frozenset(one for one in used if terms.count(one) > 1 or one in compared or rng.random() < 0.2)
+        sure = frozenset(
+            one for one in used if terms.count(one) > 1 or one in compared or rng.random() < 0.2
+        )
         found.append(Conjunctive(head, body, where, sure))
     return Query(name, tuple(found))
 
 
-def random_case(rng: random.Random, known: Relations) -> tuple[Query, list[Query], list[Dependency]]:
-    new = random_query(rng, "n", known, parts=rng.choice([1, 1, 1, 2]), atoms=[1, 1, 2, 2, 3], arity=rng.choice([0, 1, 1, 2]))
+def random_case(
+    rng: random.Random, known: Relations
+) -> tuple[Query, list[Query], list[Dependency]]:
+    new = random_query(
+        rng,
+        "n",
+        known,
+        parts=rng.choice([1, 1, 1, 2]),
+        atoms=[1, 1, 2, 2, 3],
+        arity=rng.choice([0, 1, 1, 2]),
+    )
     views = [
-        random_query(rng, f"v{at}", known, parts=rng.choice([1, 1, 1, 2]), atoms=[1, 1, 2], arity=rng.choice([0, 1, 1, 2, 2]))
+        random_query(
+            rng,
+            f"v{at}",
+            known,
+            parts=rng.choice([1, 1, 1, 2]),
+            atoms=[1, 1, 2],
+            arity=rng.choice([0, 1, 1, 2, 2]),
+        )
         for at in range(rng.choice([1, 2, 3]))
     ]
     if rng.random() < 0.2:
         views.append(Query("w", new.parts[:1]))
     if rng.random() < 0.4:  # some rows of the query, all columns
         atoms = rng.choice(new.parts).atoms[:2]
-        head = tuple(dict.fromkeys(term for atom in atoms for term in atom.terms if isinstance(term, Variable)))
+        head = tuple(
+            dict.fromkeys(
+                term for atom in atoms for term in atom.terms if isinstance(term, Variable)
+            )
+        )
         views.append(Query("u", (Conjunctive(head, atoms),)))
     return new, views, constraints(known, *rng.sample(CONSTRAINTS, rng.choice([0, 1, 1, 2])))
 
 
 def spaces() -> list[tuple[Relations, Space]]:
     plain = relations(Relation("R", ("a", "b")), Relation("T", ("a",)))
-    missing = relations(Relation("R", ("a", "b"), nullable=frozenset({"b"})), Relation("T", ("a",), nullable=frozenset({"a"})))
+    missing = relations(
+        Relation("R", ("a", "b"), nullable=frozenset({"b"})),
+        Relation("T", ("a",), nullable=frozenset({"a"})),
+    )
     return [(plain, Space(plain, [1, 2, 3])), (missing, Space(missing, [1, 2]))]
 
 
@@ -175,8 +296,16 @@ def check(rng: random.Random, cases: int) -> tuple[int, int, int]:
         answers = [space.answers(view) for view in views]
         if result is not None:
             found += 1
-            rows = {(view.name, row): there for view, each in zip(views, answers, strict=True) for row, there in each.items()}
-            assert same(here, space.answers(result.query, rows), legal), (str(new), list(map(str, views)), str(result))
+            rows = {
+                (view.name, row): there
+                for view, each in zip(views, answers, strict=True)
+                for row, there in each.items()
+            }
+            assert same(here, space.answers(result.query, rows), legal), (
+                str(new),
+                list(map(str, views)),
+                str(result),
+            )
         if len(space.values) == 3 and determined(here, answers, legal):
             fixed += 1
             both += result is not None

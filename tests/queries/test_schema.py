@@ -13,7 +13,11 @@ from tacit.queries.schema import relations_of
 
 def test_a_plan_without_data_is_enough() -> None:
     table = Table(
-        "wards", columns={"pid": "integer", "ward": None}, keys=(("pid",),), domains={"ward": ("a", "b")}, nullable=("ward",)
+        "wards",
+        columns={"pid": "integer", "ward": None},
+        keys=(("pid",),),
+        domains={"ward": ("a", "b")},
+        nullable=("ward",),
     )
     relation = relations_of({"wards": table})["wards"]
     assert relation.columns == ("pid", "ward") and relation.keys == (("pid",),)
@@ -23,7 +27,9 @@ def test_a_plan_without_data_is_enough() -> None:
 
 def test_the_source_knows_order_types_and_gaps_and_the_plan_comes_first() -> None:
     table = Table("t", columns={"b": "text"}, keys=(("a",),))
-    found = relations_of({"t": table}, {"t": {"a": "integer", "b": "integer", "c": "date"}}, {"t": ["a", "c"]})["t"]
+    found = relations_of(
+        {"t": table}, {"t": {"a": "integer", "b": "integer", "c": "date"}}, {"t": ["a", "c"]}
+    )["t"]
     assert found.columns == ("a", "b", "c")
     assert found.kinds == {"a": "integer", "b": "text", "c": "date"}
     assert found.nullable == {"c"} and found.keys == (("a",),)
@@ -36,7 +42,9 @@ def test_a_key_that_may_be_null_is_no_key() -> None:
 
 def test_rows_in_the_plan_tell_types_and_gaps() -> None:
     columns = dict.fromkeys("abcde")
-    table = Table("t", columns=columns, rows=((1, "x", True, Decimal("0.5"), 1), (2, None, False, 3, "y")))
+    table = Table(
+        "t", columns=columns, rows=((1, "x", True, Decimal("0.5"), 1), (2, None, False, 3, "y"))
+    )
     relation = relations_of({"t": table})["t"]
     assert relation.kinds == {"a": "integer", "b": "text", "c": "boolean", "d": "decimal"}
     assert relation.nullable == {"b"}

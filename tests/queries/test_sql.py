@@ -20,12 +20,16 @@ from tacit.queries.sql_functions import AGGREGATES, PLAIN, PURE, PURE_NAMES, WIN
 RELATIONS = {
     "P": Relation("P", ("pid", "name"), (("pid",),), kinds={"pid": "integer", "name": "text"}),
     "D": Relation(
-        "D", ("pid", "illness", "ward", "day"), nullable=frozenset({"ward"}),
+        "D",
+        ("pid", "illness", "ward", "day"),
+        nullable=frozenset({"ward"}),
         kinds={"pid": "integer", "illness": "text", "ward": "integer", "day": "date"},
     ),
     "R": Relation("R", ("a", "b"), kinds={"a": "integer", "b": "integer"}),
-    "clinic.wards": Relation("clinic.wards", ("ward", "open"), kinds={"ward": "integer", "open": "boolean"}),
-}  # fmt: skip
+    "clinic.wards": Relation(
+        "clinic.wards", ("ward", "open"), kinds={"ward": "integer", "open": "boolean"}
+    ),
+}
 
 
 def sql(text: str, **options: object) -> Reading:
@@ -60,21 +64,54 @@ def equal(one: Query, other: Query) -> bool:
 
 
 PAIRS = [
-    ("SELECT DISTINCT name FROM P JOIN D ON P.pid = D.pid WHERE illness = 'cancer'", "S(n) :- P(i, n), D(i, 'cancer', w, d)"),
-    ("SELECT DISTINCT name FROM P NATURAL JOIN D WHERE illness <> 'cancer'", "S(n) :- P(i, n), D(i, x, w, d), x != 'cancer'"),
-    ("SELECT DISTINCT name FROM P WHERE pid IN (SELECT pid FROM D WHERE illness = 'flu')", "S(n) :- P(i, n), D(i, 'flu', w, d)"),
-    ("SELECT DISTINCT name FROM P WHERE EXISTS (SELECT * FROM D WHERE D.pid = P.pid AND ward = 3)", "S(n) :- P(i, n), D(i, x, 3, d)"),
+    (
+        "SELECT DISTINCT name FROM P JOIN D ON P.pid = D.pid WHERE illness = 'cancer'",
+        "S(n) :- P(i, n), D(i, 'cancer', w, d)",
+    ),
+    (
+        "SELECT DISTINCT name FROM P NATURAL JOIN D WHERE illness <> 'cancer'",
+        "S(n) :- P(i, n), D(i, x, w, d), x != 'cancer'",
+    ),
+    (
+        "SELECT DISTINCT name FROM P WHERE pid IN (SELECT pid FROM D WHERE illness = 'flu')",
+        "S(n) :- P(i, n), D(i, 'flu', w, d)",
+    ),
+    (
+        "SELECT DISTINCT name FROM P WHERE EXISTS (SELECT * FROM D WHERE D.pid = P.pid AND ward = 3)",
+        "S(n) :- P(i, n), D(i, x, 3, d)",
+    ),
     ("SELECT DISTINCT a FROM R WHERE b = 1 OR b = 2", "S(x) :- R(x, 1); S(x) :- R(x, 2)"),
-    ("SELECT a FROM R WHERE b = 1 UNION SELECT b FROM R WHERE a = 2", "S(x) :- R(x, 1)\nS(y) :- R(2, y)"),
-    ("SELECT DISTINCT x.a FROM R x, R y WHERE x.b = y.a AND y.b > x.a", "S(x) :- R(x, z), R(z, y), x < y"),
-    ("SELECT DISTINCT x.a FROM R x, R y WHERE x.b = y.a AND NOT (y.b > x.a OR y.a = 7)", "S(x) :- R(x, z), R(z, y), y <= x, z != 7"),
-    ("WITH two AS (SELECT x.a, y.b FROM R x JOIN R y ON x.b = y.a) SELECT DISTINCT p.a FROM two p, two q WHERE p.b = q.a", "S(x) :- R(x, y), R(y, z), R(z, u), R(u, v)"),
-    ("SELECT DISTINCT 1 FROM D WHERE day BETWEEN '2020-01-01' AND DATE '2020-01-31'", "S(1) :- D(i, x, w, d), '2020-01-01' <= d, d <= '2020-01-31'"),
+    (
+        "SELECT a FROM R WHERE b = 1 UNION SELECT b FROM R WHERE a = 2",
+        "S(x) :- R(x, 1)\nS(y) :- R(2, y)",
+    ),
+    (
+        "SELECT DISTINCT x.a FROM R x, R y WHERE x.b = y.a AND y.b > x.a",
+        "S(x) :- R(x, z), R(z, y), x < y",
+    ),
+    (
+        "SELECT DISTINCT x.a FROM R x, R y WHERE x.b = y.a AND NOT (y.b > x.a OR y.a = 7)",
+        "S(x) :- R(x, z), R(z, y), y <= x, z != 7",
+    ),
+    (
+        "WITH two AS (SELECT x.a, y.b FROM R x JOIN R y ON x.b = y.a) SELECT DISTINCT p.a FROM two p, two q WHERE p.b = q.a",
+        "S(x) :- R(x, y), R(y, z), R(z, u), R(u, v)",
+    ),
+    (
+        "SELECT DISTINCT 1 FROM D WHERE day BETWEEN '2020-01-01' AND DATE '2020-01-31'",
+        "S(1) :- D(i, x, w, d), '2020-01-01' <= d, d <= '2020-01-31'",
+    ),
     ("SELECT a FROM R INTERSECT SELECT b FROM R", "S(x) :- R(x, y), R(z, x)"),
-    ("SELECT DISTINCT R.a, 'x' FROM R, P WHERE R.a = P.pid AND R.b = R.a", "S(x, 'x') :- R(x, x), P(x, n)"),
+    (
+        "SELECT DISTINCT R.a, 'x' FROM R, P WHERE R.a = P.pid AND R.b = R.a",
+        "S(x, 'x') :- R(x, x), P(x, n)",
+    ),
     ("SELECT pid FROM P GROUP BY pid", "S(i) :- P(i, n)"),
-    ("SELECT DISTINCT a FROM (SELECT a FROM R WHERE b IN (1, 2)) q WHERE a NOT IN (3, 4)", "S(x) :- R(x, 1), x != 3, x != 4; S(x) :- R(x, 2), x != 3, x != 4"),
-]  # fmt: skip
+    (
+        "SELECT DISTINCT a FROM (SELECT a FROM R WHERE b IN (1, 2)) q WHERE a NOT IN (3, 4)",
+        "S(x) :- R(x, 1), x != 3, x != 4; S(x) :- R(x, 2), x != 3, x != 4",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "datalog"), PAIRS, ids=[one for one, _ in PAIRS])
@@ -83,7 +120,15 @@ def test_sql_and_datalog_say_the_same(text: str, datalog: str) -> None:
     assert one is not None and other is not None
     # INTERSECT lets NULL meet NULL, so its variables need not be known.
     forget = "INTERSECT" in text
-    strip = (lambda q: Query(q.name, tuple(Conjunctive(p.head, p.atoms, p.comparisons) for p in q.parts))) if forget else (lambda q: q)
+    strip = (
+        (
+            lambda q: Query(
+                q.name, tuple(Conjunctive(p.head, p.atoms, p.comparisons) for p in q.parts)
+            )
+        )
+        if forget
+        else (lambda q: q)
+    )
     assert equal(strip(one), strip(other)), f"{one}\n{other}"
     assert not one.bag
 
@@ -95,12 +140,17 @@ def test_without_distinct_sql_is_a_bag_and_datalog_a_set() -> None:
 
 
 def test_the_variables_of_comparisons_and_joins_are_known() -> None:
-    part = sql("SELECT x.pid FROM D x JOIN D y ON x.ward = y.ward WHERE x.day < y.day AND y.illness IS NOT NULL").exact.parts[0]  # type: ignore[union-attr]
+    part = sql(
+        "SELECT x.pid FROM D x JOIN D y ON x.ward = y.ward WHERE x.day < y.day AND y.illness IS NOT NULL"
+    ).exact.parts[0]  # type: ignore[union-attr]
     assert {str(one) for one in part.known} == {"ward", "day", "day_2", "illness_2"}
 
 
 def test_is_null_is_a_constant_where_null_can_be_and_nothing_where_it_cannot() -> None:
-    assert str(sql("SELECT pid FROM D WHERE ward IS NULL").exact) == "q(pid) :- D(pid, illness, NULL, day)"
+    assert (
+        str(sql("SELECT pid FROM D WHERE ward IS NULL").exact)
+        == "q(pid) :- D(pid, illness, NULL, day)"
+    )
     assert sql("SELECT pid FROM D WHERE day IS NULL").exact.parts == ()  # type: ignore[union-attr]
 
 
@@ -110,8 +160,14 @@ def test_dates_are_dates_and_quoted_numbers_numbers() -> None:
 
 
 def test_a_boolean_column_is_a_condition() -> None:
-    assert str(sql("SELECT ward FROM clinic.wards WHERE open").exact) == "q(ward) :- clinic.wards(ward, True)"
-    assert str(sql("SELECT w.ward FROM clinic.wards w WHERE NOT w.open").exact.parts[0].comparisons[0]) == "open != True"  # type: ignore[union-attr]
+    assert (
+        str(sql("SELECT ward FROM clinic.wards WHERE open").exact)
+        == "q(ward) :- clinic.wards(ward, True)"
+    )
+    assert (
+        str(sql("SELECT w.ward FROM clinic.wards w WHERE NOT w.open").exact.parts[0].comparisons[0])
+        == "open != True"
+    )  # type: ignore[union-attr]
     assert sql("SELECT wards.ward FROM clinic.wards").is_exact
 
 
@@ -122,7 +178,10 @@ def test_a_table_of_another_schema_is_another_table() -> None:
 
 
 def test_names_do_not_depend_on_the_case_of_letters() -> None:
-    assert sql('SELECT NAME FROM p WHERE "Pid" = 1').exact == sql("SELECT name FROM P WHERE pid = 1").exact
+    assert (
+        sql('SELECT NAME FROM p WHERE "Pid" = 1').exact
+        == sql("SELECT name FROM P WHERE pid = 1").exact
+    )
 
 
 def test_views_may_be_named_and_may_name_others() -> None:
@@ -163,9 +222,13 @@ def test_dialects_differ_where_the_engines_do() -> None:
     rows = "SELECT DISTINCT a FROM R WHERE (a, b) IN (SELECT pid, ward FROM D)"
     assert sql(rows, dialect="postgres").is_exact
     assert [one.code for one in sql(rows).approximations] == ["row-value"]
-    assert sql("SELECT DISTINCT P.name FROM P LEFT SEMI JOIN D ON P.pid = D.pid", dialect="spark").is_exact
+    assert sql(
+        "SELECT DISTINCT P.name FROM P LEFT SEMI JOIN D ON P.pid = D.pid", dialect="spark"
+    ).is_exact
     shared = "SELECT * FROM R JOIN D ON a = pid JOIN P USING (pid)"
-    assert sql(shared).columns[:3] == ("a", "b", "pid") and sql(shared, dialect="postgres").columns[:3] == ("pid", "a", "b")
+    assert sql(shared).columns[:3] == ("a", "b", "pid") and sql(shared, dialect="postgres").columns[
+        :3
+    ] == ("pid", "a", "b")
 
 
 # -- by supports: each code with the fragment that it names
@@ -173,23 +236,59 @@ def test_dialects_differ_where_the_engines_do() -> None:
 APPROXIMATED = [
     ("SELECT ward, count(*) FROM D GROUP BY ward", "aggregate", "COUNT(*)"),
     ("SELECT illness, day FROM D GROUP BY illness", "group-by", "day"),
-    ("SELECT illness, ward FROM D GROUP BY CUBE (illness, ward)", "group-by", "GROUP BY CUBE (illness, ward)"),
-    ("SELECT pid, row_number() OVER (ORDER BY day) FROM D", "window", "ROW_NUMBER() OVER (ORDER BY day)"),
-    ("SELECT pid FROM D QUALIFY row_number() OVER (ORDER BY day) = 1", "qualify", "QUALIFY ROW_NUMBER() OVER (ORDER BY day) = 1"),
+    (
+        "SELECT illness, ward FROM D GROUP BY CUBE (illness, ward)",
+        "group-by",
+        "GROUP BY CUBE (illness, ward)",
+    ),
+    (
+        "SELECT pid, row_number() OVER (ORDER BY day) FROM D",
+        "window",
+        "ROW_NUMBER() OVER (ORDER BY day)",
+    ),
+    (
+        "SELECT pid FROM D QUALIFY row_number() OVER (ORDER BY day) = 1",
+        "qualify",
+        "QUALIFY ROW_NUMBER() OVER (ORDER BY day) = 1",
+    ),
     ("SELECT pid FROM D ORDER BY day LIMIT 5", "limit", "LIMIT 5"),
     ("SELECT pid FROM D ORDER BY day OFFSET 5", "limit", "OFFSET 5"),
     ("SELECT pid FROM D FETCH FIRST 2 ROWS ONLY", "limit", None),
     ("SELECT DISTINCT ON (ward) pid, ward FROM D", "distinct-on", None),
     ("SELECT name, ward FROM P LEFT JOIN D USING (pid)", "outer-join", "LEFT JOIN D USING (pid)"),
-    ("SELECT name FROM P WHERE NOT EXISTS (SELECT 1 FROM D WHERE D.pid = P.pid)", "not-exists", None),
-    ("SELECT name FROM P WHERE pid NOT IN (SELECT pid FROM D)", "not-in", "pid IN (SELECT pid FROM D)"),
+    (
+        "SELECT name FROM P WHERE NOT EXISTS (SELECT 1 FROM D WHERE D.pid = P.pid)",
+        "not-exists",
+        None,
+    ),
+    (
+        "SELECT name FROM P WHERE pid NOT IN (SELECT pid FROM D)",
+        "not-in",
+        "pid IN (SELECT pid FROM D)",
+    ),
     ("SELECT pid FROM P EXCEPT SELECT pid FROM D", "except", None),
     ("SELECT pid FROM P INTERSECT ALL SELECT pid FROM D", "intersect-all", None),
-    ("SELECT illness FROM D WHERE pid IN (SELECT pid FROM P)", "semijoin", "pid IN (SELECT pid FROM P)"),
-    ("SELECT name FROM P, (SELECT DISTINCT illness FROM D) i", "distinct-inside", "SELECT DISTINCT illness FROM D"),
-    ("SELECT name FROM P WHERE pid = (SELECT max(pid) FROM D)", "scalar-subquery", "(SELECT MAX(pid) FROM D)"),
+    (
+        "SELECT illness FROM D WHERE pid IN (SELECT pid FROM P)",
+        "semijoin",
+        "pid IN (SELECT pid FROM P)",
+    ),
+    (
+        "SELECT name FROM P, (SELECT DISTINCT illness FROM D) i",
+        "distinct-inside",
+        "SELECT DISTINCT illness FROM D",
+    ),
+    (
+        "SELECT name FROM P WHERE pid = (SELECT max(pid) FROM D)",
+        "scalar-subquery",
+        "(SELECT MAX(pid) FROM D)",
+    ),
     ("SELECT pid + 1 FROM P", "arithmetic", "pid + 1"),
-    ("SELECT pid FROM D WHERE CASE WHEN ward = 1 THEN TRUE END", "case", "CASE WHEN ward = 1 THEN TRUE END"),
+    (
+        "SELECT pid FROM D WHERE CASE WHEN ward = 1 THEN TRUE END",
+        "case",
+        "CASE WHEN ward = 1 THEN TRUE END",
+    ),
     ("SELECT CAST(pid AS TEXT) FROM P", "cast", "CAST(pid AS TEXT)"),
     ("SELECT pid FROM P WHERE upper(name) = 'ANN'", "function", "UPPER(name)"),
     ("SELECT pid FROM P WHERE name LIKE 'A%'", "like", "name LIKE 'A%'"),
@@ -198,18 +297,26 @@ APPROXIMATED = [
     ("SELECT pid FROM P UNION SELECT name FROM P", "implicit-cast", None),
     ("SELECT pid FROM D WHERE ward = '1.5'", "implicit-cast", "ward = '1.5'"),
     ("SELECT a FROM R WHERE (a, b) = (1, 2)", "row-value", "(a, b) = (1, 2)"),
-    ("SELECT a FROM R WHERE " + " AND ".join(f"(a = {n} OR b = {n})" for n in range(12)), "too-many-cases", None),
-]  # fmt: skip
+    (
+        "SELECT a FROM R WHERE " + " AND ".join(f"(a = {n} OR b = {n})" for n in range(12)),
+        "too-many-cases",
+        None,
+    ),
+]
 
 
-@pytest.mark.parametrize(("text", "code", "fragment"), APPROXIMATED, ids=[one[0][:70] for one in APPROXIMATED])
+@pytest.mark.parametrize(
+    ("text", "code", "fragment"), APPROXIMATED, ids=[one[0][:70] for one in APPROXIMATED]
+)
 def test_what_is_read_by_supports_says_why(text: str, code: str, fragment: str | None) -> None:
     reading = sql(text)
     found = {one.code: one for one in reading.approximations}
     assert not reading.is_exact and reading.supports and code in found
     assert all(query.bag and len(query.parts) == 1 for query in reading.supports)
     assert fragment is None or found[code].fragment == fragment
-    assert found[code].text == approximations.APPROXIMATED[code] and found[code].direction == "wider"
+    assert (
+        found[code].text == approximations.APPROXIMATED[code] and found[code].direction == "wider"
+    )
     assert 1 <= found[code].column <= len(text)
 
 
@@ -222,7 +329,9 @@ def test_every_code_is_shown_in_a_test() -> None:
 
 def test_supports_keep_all_columns_and_drop_what_they_cannot_say() -> None:
     reading = sql("SELECT count(*) FROM D WHERE illness LIKE 'c%' AND ward = 3")
-    assert [str(one) for one in reading.supports] == ["q.1(pid, illness, day) :- D(pid, illness, 3, day)"]
+    assert [str(one) for one in reading.supports] == [
+        "q.1(pid, illness, day) :- D(pid, illness, 3, day)"
+    ]
 
 
 def test_fragments_know_their_place() -> None:
@@ -248,7 +357,10 @@ REFUSED = [
     ("SELECT a FROM R UNION SELECT b FROM R ORDER BY random()", "volatile-function"),
     ("SELECT mine(a) FROM R", "unknown-function"),
     ("SELECT a FROM R WHERE theirs.mine(a) = 1", "unknown-function"),
-    ("WITH RECURSIVE x AS (SELECT a FROM R UNION SELECT R.b FROM R, x WHERE R.a = x.a) SELECT * FROM x", "recursion"),
+    (
+        "WITH RECURSIVE x AS (SELECT a FROM R UNION SELECT R.b FROM R, x WHERE R.a = x.a) SELECT * FROM x",
+        "recursion",
+    ),
     ("SELECT * FROM range(3)", "table-function"),
     ("SELECT * FROM read_csv('x.csv')", "table-function"),
     ("SELECT * FROM R, UNNEST([1, 2]) u", "table-function"),
@@ -303,7 +415,9 @@ def test_no_clause_is_passed_over_in_silence(text: str, dialect: str) -> None:
 
 def test_every_kind_of_node_is_known_or_refused() -> None:
     known = PURE | AGGREGATES | WINDOWED | PLAIN
-    kinds = [kind for kind in vars(exp).values() if inspect.isclass(kind) and issubclass(kind, exp.Expr)]
+    kinds = [
+        kind for kind in vars(exp).values() if inspect.isclass(kind) and issubclass(kind, exp.Expr)
+    ]
     assert len(kinds) > 700
     tried = 0
     for kind in kinds:
@@ -316,16 +430,46 @@ def test_every_kind_of_node_is_known_or_refused() -> None:
             assert refusal(node, "duckdb") is not None, kind.__name__
     assert tried > 0.99 * len(kinds)
     assert {name for name in known if not hasattr(exp, name)} <= {"HavingMax"}
-    assert refusal(exp.Anonymous(this="mine"), "duckdb") and not refusal(exp.Anonymous(this=min(PURE_NAMES)), "duckdb")
+    assert refusal(exp.Anonymous(this="mine"), "duckdb") and not refusal(
+        exp.Anonymous(this=min(PURE_NAMES)), "duckdb"
+    )
 
 
 SELECT_PARTS = {
-    "with_": "read", "expressions": "read", "distinct": "read", "from_": "read", "joins": "read", "where": "read",
-    "group": "read", "having": "read", "qualify": "read", "windows": "read", "order": "read", "limit": "read", "offset": "read",
-}  # fmt: skip
+    "with_": "read",
+    "expressions": "read",
+    "distinct": "read",
+    "from_": "read",
+    "joins": "read",
+    "where": "read",
+    "group": "read",
+    "having": "read",
+    "qualify": "read",
+    "windows": "read",
+    "order": "read",
+    "limit": "read",
+    "offset": "read",
+}
 
 
-@pytest.mark.parametrize("kind", [exp.Select, exp.Union, exp.Table, exp.Join, exp.Subquery, exp.CTE, exp.With, exp.Values, exp.Star, exp.Alias, exp.Group, exp.Distinct, exp.Ordered])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        exp.Select,
+        exp.Union,
+        exp.Table,
+        exp.Join,
+        exp.Subquery,
+        exp.CTE,
+        exp.With,
+        exp.Values,
+        exp.Star,
+        exp.Alias,
+        exp.Group,
+        exp.Distinct,
+        exp.Ordered,
+    ],
+)
 def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> None:
     """Put something into every part of every node that a query has, and see that none disappears."""
     import sqlglot
@@ -339,20 +483,38 @@ def test_a_part_of_a_node_that_is_not_known_is_refused(kind: type[exp.Expr]) -> 
         "UNION SELECT x.* FROM (VALUES (1)) x(n) GROUP BY n ORDER BY 1"
     )
     known = {
-        exp.Select: set(SELECT_PARTS), exp.Union: {"this", "expression", "distinct", "with_", "order", "limit", "offset", "by_name"},
-        exp.Table: {"this", "alias", "db", "catalog", "joins"}, exp.Join: {"this", "on", "side", "kind", "using", "method"},
-        exp.Subquery: {"this", "alias", "joins", "with_", "order", "limit", "offset"}, exp.CTE: {"this", "alias", "materialized"},
-        exp.With: {"expressions", "recursive"}, exp.Values: {"expressions", "alias", "with_"}, exp.Star: {"except_"},
-        exp.Alias: {"this", "alias"}, exp.Group: {"expressions", "all", "grouping_sets", "cube", "rollup", "totals"},
-        exp.Distinct: {"on"}, exp.Ordered: {"this", "desc", "nulls_first"},
-    }[kind]  # fmt: skip
+        exp.Select: set(SELECT_PARTS),
+        exp.Union: {
+            "this",
+            "expression",
+            "distinct",
+            "with_",
+            "order",
+            "limit",
+            "offset",
+            "by_name",
+        },
+        exp.Table: {"this", "alias", "db", "catalog", "joins"},
+        exp.Join: {"this", "on", "side", "kind", "using", "method"},
+        exp.Subquery: {"this", "alias", "joins", "with_", "order", "limit", "offset"},
+        exp.CTE: {"this", "alias", "materialized"},
+        exp.With: {"expressions", "recursive"},
+        exp.Values: {"expressions", "alias", "with_"},
+        exp.Star: {"except_"},
+        exp.Alias: {"this", "alias"},
+        exp.Group: {"expressions", "all", "grouping_sets", "cube", "rollup", "totals"},
+        exp.Distinct: {"on"},
+        exp.Ordered: {"this", "desc", "nulls_first"},
+    }[kind]
     for part in set(kind.arg_types) - known:
         tree = sqlglot.parse_one(text, read="duckdb")
         node = tree.find(kind)
         assert node is not None
         node.set(part, exp.true())
         with pytest.raises(QueryError):
-            Reader(RELATIONS, "duckdb", Text(text, "q"), {}).query(tree, Scope(Text(text, "q")), True, False)
+            Reader(RELATIONS, "duckdb", Text(text, "q"), {}).query(
+                tree, Scope(Text(text, "q")), True, False
+            )
 
 
 # -- wrong
@@ -361,30 +523,94 @@ WRONG = [
     ("SELECT a FORM R WHERE", "syntax", 1, None, "this SQL does not parse"),
     ("SELECT a FROM R WHERE b = 'x", "syntax", 1, 27, "a quote or a comment is not closed"),
     ("SELECT a FROM", "syntax", 1, 14, "this SQL does not parse: something is missing at its end"),
-    ("SELECT a FROM R\nWHERE ;\n", "syntax", 2, 6, "this SQL does not parse: something is missing at its end"),
-    ("SELECT a FROM R ORDER BY", "syntax", 1, 25, "this SQL does not parse: something is missing at its end"),
-    ("SELECT a FROM R WHERE AND a = 1", "syntax", 1, None, "this SQL does not parse: something is missing here"),
+    (
+        "SELECT a FROM R\nWHERE ;\n",
+        "syntax",
+        2,
+        6,
+        "this SQL does not parse: something is missing at its end",
+    ),
+    (
+        "SELECT a FROM R ORDER BY",
+        "syntax",
+        1,
+        25,
+        "this SQL does not parse: something is missing at its end",
+    ),
+    (
+        "SELECT a FROM R WHERE AND a = 1",
+        "syntax",
+        1,
+        None,
+        "this SQL does not parse: something is missing here",
+    ),
     ("SELECT a FROM R\nWHERE a = = 1", "syntax", 2, 11, "this SQL does not parse"),
-    ("SELECT nmae FROM P", "unknown-column", 1, 8, "there is no column 'nmae'. Did you mean 'name'?"),
-    ("SELECT P.nmae FROM P", "unknown-column", 1, 8, "table 'P' has no column 'nmae'. Did you mean 'name'?"),
+    (
+        "SELECT nmae FROM P",
+        "unknown-column",
+        1,
+        8,
+        "there is no column 'nmae'. Did you mean 'name'?",
+    ),
+    (
+        "SELECT P.nmae FROM P",
+        "unknown-column",
+        1,
+        8,
+        "table 'P' has no column 'nmae'. Did you mean 'name'?",
+    ),
     ("SELECT Q.name FROM P", "unknown-table", 1, 8, "there is no table 'Q' in this query."),
     ("SELECT a FROM RR", "unknown-table", 1, 15, "there is no table 'RR'. Did you mean 'R'?"),
-    ("SELECT name FROM P\nJOIN D USING (ppid)", "unknown-column", 2, 15, "there is no column 'ppid'. Did you mean 'pid'?"),
-    ("SELECT pid FROM P, D", "ambiguous-column", 1, 8, "column 'pid' is ambiguous: P and D have one. Write P.pid."),
+    (
+        "SELECT name FROM P\nJOIN D USING (ppid)",
+        "unknown-column",
+        2,
+        15,
+        "there is no column 'ppid'. Did you mean 'pid'?",
+    ),
+    (
+        "SELECT pid FROM P, D",
+        "ambiguous-column",
+        1,
+        8,
+        "column 'pid' is ambiguous: P and D have one. Write P.pid.",
+    ),
     ("SELECT 1 FROM P, P", "ambiguous-table", None, None, "'P' names two tables of this query."),
-    ("SELECT pid FROM D WHERE ward = 'x'", "type-clash", 1, 25, "ward = 'x' compares a number with 'x'."),
+    (
+        "SELECT pid FROM D WHERE ward = 'x'",
+        "type-clash",
+        1,
+        25,
+        "ward = 'x' compares a number with 'x'.",
+    ),
     ("SELECT pid FROM D WHERE day > 'soon'", "type-clash", 1, 25, "compares a date with 'soon'"),
     ("SELECT a FROM R UNION SELECT pid, name FROM P", "arity", 1, 30, "UNION of 1 and 2 columns."),
-    ("SELECT a FROM R WHERE a IN (SELECT pid, name FROM P)", "arity", 1, None, "IN compares 1 with 2 columns."),
-    ("WITH x(u, v) AS (SELECT a FROM R) SELECT u FROM x", "arity", 1, None, "x has 1 columns and 2 names."),
+    (
+        "SELECT a FROM R WHERE a IN (SELECT pid, name FROM P)",
+        "arity",
+        1,
+        None,
+        "IN compares 1 with 2 columns.",
+    ),
+    (
+        "WITH x(u, v) AS (SELECT a FROM R) SELECT u FROM x",
+        "arity",
+        1,
+        None,
+        "x has 1 columns and 2 names.",
+    ),
     ("SELECT a FROM R GROUP BY 3", "arity", 1, 26, "GROUP BY 3: there are 1 columns."),
     ("SELECT a FROM R WHERE count(*) > 1", "misplaced", 1, None, "COUNT(*) cannot stand here."),
     ("SELECT a FROM R WHERE row_number() OVER () = 1", "misplaced", 1, None, "cannot stand here"),
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "line", "column", "message"), WRONG, ids=[one[0] for one in WRONG])
-def test_bad_sql_is_pointed_at(text: str, code: str, line: int | None, column: int | None, message: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column", "message"), WRONG, ids=[one[0] for one in WRONG]
+)
+def test_bad_sql_is_pointed_at(
+    text: str, code: str, line: int | None, column: int | None, message: str
+) -> None:
     with pytest.raises(QueryError) as found:
         sql(text, file="q.sql")
     error = found.value
@@ -399,7 +625,9 @@ def test_the_engine_has_the_last_word() -> None:
 
     def explain(text: str) -> None:
         asked.append(text)
-        raise EngineError("DuckDB could not answer: Parser Error: syntax error at or near ELSEWHERE")
+        raise EngineError(
+            "DuckDB could not answer: Parser Error: syntax error at or near ELSEWHERE"
+        )
 
     with pytest.raises(QueryError, match="does not parse") as found:
         sql("SELECT a FROM R WHERE a = = 1", explain=explain)

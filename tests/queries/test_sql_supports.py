@@ -28,7 +28,10 @@ RELATIONS = {
     "R": Relation("R", ("a", "b"), nullable=frozenset("b"), kinds=INTEGERS),
     "S": Relation("S", ("b", "c"), nullable=frozenset("b"), kinds=INTEGERS),
 }
-KEYED = {**RELATIONS, "R": Relation("R", ("a", "b"), (("a",),), nullable=frozenset("b"), kinds=INTEGERS)}
+KEYED = {
+    **RELATIONS,
+    "R": Relation("R", ("a", "b"), (("a",),), nullable=frozenset("b"), kinds=INTEGERS),
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,9 @@ def keyed() -> Instances:
     return Instances(COLUMNS, FACTS, 3, {"R": (0,)})
 
 
-def examine(sql: str, instances: Instances, relations: dict[str, Relation], *, again: bool = True) -> str:
+def examine(
+    sql: str, instances: Instances, relations: dict[str, Relation], *, again: bool = True
+) -> str:
     """Compare reading and execution; how the query was read."""
     reading = read(sql, relations, name="q")
     answers: list[Counter[tuple[object, ...]] | None]
@@ -53,7 +58,9 @@ def examine(sql: str, instances: Instances, relations: dict[str, Relation], *, a
             return "not run"
     if reading.exact is not None:
         for facts, answer in zip(instances.sets, answers, strict=True):
-            assert answer is None or evaluated(reading.exact, facts) == answer, f"{sql}\n{reading.exact}\non {sorted(facts, key=str)}"
+            assert answer is None or evaluated(reading.exact, facts) == answer, (
+                f"{sql}\n{reading.exact}\non {sorted(facts, key=str)}"
+            )
         return "bag" if reading.exact.bag else "set"
     assert reading.approximations, sql
     missing = instances.critical(answers) - taking_part(reading.supports, instances.facts)
@@ -85,7 +92,10 @@ WRITTEN = [
     ("SELECT x.a FROM R AS x(b, a)", "bag"),
     ("SELECT q.n FROM (SELECT a AS n FROM R WHERE b = 1) q WHERE q.n = 2", "bag"),
     ("SELECT n FROM (SELECT a FROM R WHERE b IS NULL) q(n)", "bag"),
-    ("WITH x AS (SELECT a FROM R), y(n) AS (SELECT a FROM x WHERE a = 1) SELECT * FROM x, y WHERE a = n", "bag"),
+    (
+        "WITH x AS (SELECT a FROM R), y(n) AS (SELECT a FROM x WHERE a = 1) SELECT * FROM x, y WHERE a = n",
+        "bag",
+    ),
     ("WITH x AS (SELECT a FROM R UNION ALL SELECT c FROM S) SELECT * FROM x p, x q", "bag"),
     ("WITH x AS (SELECT a FROM R UNION SELECT c FROM S) SELECT * FROM x WHERE a = 1", "set"),
     ("WITH R AS (SELECT c AS a FROM S) SELECT a FROM R", "bag"),
@@ -151,15 +161,30 @@ WRITTEN = [
     ("SELECT DISTINCT a FROM R WHERE NOT ((a, b) = (1, NULL))", "supports"),
     ("SELECT DISTINCT a FROM R WHERE 1 IN (SELECT b FROM S)", "set"),
     ("SELECT DISTINCT a FROM R WHERE b = ANY (SELECT b FROM S)", "set"),
-    ("SELECT DISTINCT a FROM R WHERE b IN (SELECT b FROM S) OR EXISTS (SELECT 1 FROM S WHERE c = a)", "set"),
+    (
+        "SELECT DISTINCT a FROM R WHERE b IN (SELECT b FROM S) OR EXISTS (SELECT 1 FROM S WHERE c = a)",
+        "set",
+    ),
     ("SELECT a, b FROM R WHERE b IN (SELECT b FROM S) OR a = 1", "set"),
-    ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE EXISTS (SELECT 1 FROM R y WHERE y.b = S.b AND y.a = R.a))", "set"),
-    ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.b IS NULL AND R.a = c)", "set"),
+    (
+        "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE EXISTS (SELECT 1 FROM R y WHERE y.b = S.b AND y.a = R.a))",
+        "set",
+    ),
+    (
+        "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.b IS NULL AND R.a = c)",
+        "set",
+    ),
     ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.b = 1 AND R.a < c)", "set"),
     ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE R.a = R.b)", "set"),
-    ("SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S UNION SELECT 2 FROM R y WHERE y.b = R.b AND y.a <> R.a)", "set"),
+    (
+        "SELECT DISTINCT a FROM R WHERE EXISTS (SELECT 1 FROM S UNION SELECT 2 FROM R y WHERE y.b = R.b AND y.a <> R.a)",
+        "set",
+    ),
     ("SELECT a FROM R WHERE NOT EXISTS (SELECT 1 FROM S WHERE S.b = R.b)", "supports"),
-    ("SELECT DISTINCT a FROM R WHERE NOT EXISTS (SELECT 1 FROM S WHERE S.b = R.b AND c = 1)", "supports"),
+    (
+        "SELECT DISTINCT a FROM R WHERE NOT EXISTS (SELECT 1 FROM S WHERE S.b = R.b AND c = 1)",
+        "supports",
+    ),
     ("SELECT a FROM R WHERE b NOT IN (SELECT b FROM S)", "supports"),
     ("SELECT a FROM R WHERE a NOT IN (SELECT b FROM S)", "supports"),
     ("SELECT a FROM R WHERE b NOT IN (SELECT c FROM S)", "supports"),
@@ -182,12 +207,21 @@ WRITTEN = [
     ("SELECT * FROM R FULL JOIN S USING (b)", "supports"),
     ("SELECT b FROM R FULL JOIN S USING (b) WHERE b = 1", "supports"),
     ("SELECT * FROM R FULL JOIN S ON R.b = S.b WHERE a IS NULL OR c IS NULL", "supports"),
-    ("SELECT * FROM R LEFT JOIN S ON EXISTS (SELECT 1 FROM R y WHERE y.b = S.b AND y.a <> R.a)", "supports"),
-    ("SELECT x.a FROM R x LEFT JOIN S ON x.b = S.b LEFT JOIN R y ON y.a = S.c WHERE y.b = 1", "bag"),
+    (
+        "SELECT * FROM R LEFT JOIN S ON EXISTS (SELECT 1 FROM R y WHERE y.b = S.b AND y.a <> R.a)",
+        "supports",
+    ),
+    (
+        "SELECT x.a FROM R x LEFT JOIN S ON x.b = S.b LEFT JOIN R y ON y.a = S.c WHERE y.b = 1",
+        "bag",
+    ),
     ("SELECT * FROM S, R LEFT JOIN S t ON R.b = t.b WHERE t.c = 1", "bag"),
     ("SELECT * FROM R FULL JOIN S USING (b) WHERE a = 1 AND c = 1", "bag"),
     ("SELECT * FROM R LEFT JOIN S USING (b) JOIN R t ON t.a = c", "bag"),
-    ("SELECT * FROM R LEFT JOIN (S LEFT JOIN R t ON S.b = t.a) ON R.b = S.b WHERE c = 1", "supports"),
+    (
+        "SELECT * FROM R LEFT JOIN (S LEFT JOIN R t ON S.b = t.a) ON R.b = S.b WHERE c = 1",
+        "supports",
+    ),
     ("SELECT * FROM S, R RIGHT JOIN S t ON R.b = t.b", "supports"),
     ("SELECT a FROM R SEMI JOIN S USING (b)", "supports"),
     ("SELECT DISTINCT a FROM R SEMI JOIN S USING (b)", "set"),
@@ -212,9 +246,15 @@ WRITTEN = [
     ("SELECT b, a FROM R GROUP BY ROLLUP (a, b)", "supports"),
     ("SELECT max(a) FROM R HAVING count(*) > 1", "supports"),
     ("SELECT n FROM (SELECT count(*) AS n FROM R) q, S", "supports"),
-    ("SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.a = S.b WHERE q.a = 1", "supports"),
+    (
+        "SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.a = S.b WHERE q.a = 1",
+        "supports",
+    ),
     ("SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q JOIN S ON q.n = S.b", "supports"),
-    ("SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q WHERE n = 2 AND a = 1", "supports"),
+    (
+        "SELECT * FROM (SELECT a, count(*) AS n FROM R GROUP BY a) q WHERE n = 2 AND a = 1",
+        "supports",
+    ),
     ("SELECT a, row_number() OVER (ORDER BY a, b) FROM R", "supports"),
     ("SELECT * FROM (SELECT a, count(*) OVER () AS n FROM R) q WHERE a = 1", "supports"),
     ("SELECT a FROM R QUALIFY count(*) OVER (PARTITION BY b) > 1", "supports"),
@@ -238,12 +278,18 @@ WRITTEN = [
     ("SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b) q", "bag"),
     ("SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b AND R.a = 1) q WHERE c = 1", "bag"),
     ("SELECT * FROM R, LATERAL (SELECT count(*) AS n FROM S WHERE S.b = R.b) q", "supports"),
-    ("SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b ORDER BY c LIMIT 1) q WHERE c = 2", "supports"),
+    (
+        "SELECT * FROM R, LATERAL (SELECT c FROM S WHERE S.b = R.b ORDER BY c LIMIT 1) q WHERE c = 2",
+        "supports",
+    ),
     ("SELECT * FROM (VALUES (1, 2), (2, NULL)) v(x, y), R WHERE a = x", "bag"),
     ("SELECT * FROM (VALUES (1, 2), (2, NULL)) v(x, y) JOIN R ON y = b", "bag"),
     ("SELECT x FROM (SELECT a, 1 AS x FROM R UNION ALL SELECT c, 2 FROM S) q WHERE x = 2", "bag"),
     ("SELECT a AS z FROM R WHERE z = 1", "bag"),
-    ("SELECT a FROM R WHERE a IN (SELECT c FROM S WHERE b IN (SELECT b FROM R y WHERE y.a <> R.a)) AND b = 1 AND a = 2", "set"),
+    (
+        "SELECT a FROM R WHERE a IN (SELECT c FROM S WHERE b IN (SELECT b FROM R y WHERE y.a <> R.a)) AND b = 1 AND a = 2",
+        "set",
+    ),
     ("SELECT * EXCLUDE (a) FROM R", "bag"),
     ("SELECT x FROM (VALUES (1), (1), (2)) v(x) WHERE x < 2", "bag"),
     ("SELECT 1 UNION ALL SELECT 1", "bag"),
@@ -252,11 +298,17 @@ WRITTEN = [
     ("SELECT a AS z, z FROM R", "bag"),
     ("SELECT a FROM R WHERE a IN (SELECT c AS b FROM S WHERE b = 1)", "supports"),
     ("SELECT DISTINCT a FROM R WHERE a IN (SELECT c AS z FROM S WHERE z = 1)", "set"),
-    ("SELECT count(*) OVER w FROM R WINDOW w AS (PARTITION BY b ORDER BY (SELECT max(c) FROM S WHERE S.b = R.b))", "supports"),
+    (
+        "SELECT count(*) OVER w FROM R WINDOW w AS (PARTITION BY b ORDER BY (SELECT max(c) FROM S WHERE S.b = R.b))",
+        "supports",
+    ),
     ("SELECT a FROM R ORDER BY (SELECT max(c) FROM S WHERE S.b = R.b), a, b LIMIT 1", "supports"),
-    ("SELECT x.n, y.n, z.n FROM (SELECT count(*) AS n FROM R WHERE a = 1 OR b = 1) x, (SELECT max(a) AS n FROM R WHERE a = 2 OR b IS NULL OR b = 2) y, (SELECT max(c) AS n FROM S) z", "supports"),
+    (
+        "SELECT x.n, y.n, z.n FROM (SELECT count(*) AS n FROM R WHERE a = 1 OR b = 1) x, (SELECT max(a) AS n FROM R WHERE a = 2 OR b IS NULL OR b = 2) y, (SELECT max(c) AS n FROM S) z",
+        "supports",
+    ),
     ("SELECT * FROM ((SELECT a FROM R) q JOIN S ON a = b)", "bag"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("sql", "how"), WRITTEN, ids=[sql for sql, _ in WRITTEN])
@@ -314,7 +366,10 @@ KEY_CASES = [
     ("SELECT a FROM R WHERE EXISTS (SELECT 1 FROM S WHERE S.b = R.b)", "set"),
     ("SELECT a FROM R WHERE a = 1 OR b = 2 OR b IN (SELECT b FROM S)", "set"),
     ("SELECT b FROM R WHERE EXISTS (SELECT 1 FROM S WHERE S.b = R.b)", "supports"),
-    ("SELECT x.a FROM R x, R y WHERE x.a = y.a AND EXISTS (SELECT 1 FROM S WHERE S.b = y.b)", "set"),
+    (
+        "SELECT x.a FROM R x, R y WHERE x.a = y.a AND EXISTS (SELECT 1 FROM S WHERE S.b = y.b)",
+        "set",
+    ),
     ("SELECT b FROM R WHERE a = 1 AND EXISTS (SELECT 1 FROM S)", "set"),
     ("SELECT 1 FROM R WHERE (a = 1 OR a = 2) AND EXISTS (SELECT 1 FROM S)", "supports"),
     ("SELECT DISTINCT a FROM R", "set"),
@@ -337,7 +392,9 @@ def test_asking_all_instances_at_once_is_asking_each(instances: Instances) -> No
 
 
 @pytest.mark.parametrize("sql", [sql for sql, _ in WRITTEN if "(a, b)" in sql])
-def test_row_values_are_enclosed_whatever_null_means_in_them(sql: str, instances: Instances) -> None:
+def test_row_values_are_enclosed_whatever_null_means_in_them(
+    sql: str, instances: Instances
+) -> None:
     reading = read(sql, RELATIONS, name="q")
     answers = instances.answers_one_by_one(sql, 2)
     assert reading.exact is None or "ROLLUP" in sql
@@ -398,13 +455,17 @@ class Maker:
         if depth and self.random.random() < 0.1:
             name = f"c{self.random.randrange(10**6)}"
             body = f"SELECT p.u AS a, q.v AS b FROM {name} p, {name} q WHERE {self.condition(['p.u', 'p.v', 'q.u', 'q.v'], 1)}"
-            picked = self.query_of(f"({body}) {name}_2", [f"{name}_2.a", f"{name}_2.b"], depth - 1, width)
+            picked = self.query_of(
+                f"({body}) {name}_2", [f"{name}_2.a", f"{name}_2.b"], depth - 1, width
+            )
             return f"WITH {name}(u, v) AS ({self.query(depth - 1, 2)}) SELECT * FROM ({picked}) x"
         tag = self.random.randrange(10**6)
         text, columns = self.source(f"t{tag}", depth)
         for number in range(self.random.choice((0, 0, 1, 1))):
             more, others = self.source(f"j{tag}{number}", depth)
-            kind = self.pick("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN")
+            kind = self.pick(
+                "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN"
+            )
             on = f"{self.random.choice(columns)} = {self.random.choice(others)}"
             if self.random.random() < 0.3 and kind != "FULL JOIN":
                 on += f" AND {self.condition(columns + others, 0)}"
@@ -420,8 +481,15 @@ class Maker:
         where = f" WHERE {self.condition(columns, depth + 1)}" if self.random.random() < 0.8 else ""
         if self.random.random() < 0.12:
             key = self.random.choice(columns)
-            items = [key] + [f"{self.pick('count', 'max')}({self.random.choice(columns)})" for _ in range(width - 1)]
-            having = f" HAVING {self.pick('count(*) > 1', f'{key} = 1')}" if self.random.random() < 0.4 else ""
+            items = [key] + [
+                f"{self.pick('count', 'max')}({self.random.choice(columns)})"
+                for _ in range(width - 1)
+            ]
+            having = (
+                f" HAVING {self.pick('count(*) > 1', f'{key} = 1')}"
+                if self.random.random() < 0.4
+                else ""
+            )
             return f"SELECT {', '.join(items)} FROM {text}{where} GROUP BY {key}{having}"
         items = [self.random.choice([*columns, *columns, *columns, "1"]) for _ in range(width)]
         if depth and self.random.random() < 0.06:
@@ -454,19 +522,33 @@ def test_postgresql_answers_what_is_read_in_its_dialect(postgres_url: str) -> No
         if reading.exact is not None:
             assert [evaluated(reading.exact, facts) for facts in instances.sets] == answers, sql
         elif all(len(part.atoms) <= 6 for one in reading.supports for part in one.parts):
-            assert instances.critical(answers) <= taking_part(reading.supports, instances.facts), sql
+            assert instances.critical(answers) <= taking_part(reading.supports, instances.facts), (
+                sql
+            )
     instances.connection.close()
     assert run > 350
 
 
-def compare_random(seeds: range, instances: Instances, relations: dict[str, Relation]) -> dict[str, int]:
+def compare_random(
+    seeds: range, instances: Instances, relations: dict[str, Relation]
+) -> dict[str, int]:
     found = {"bag": 0, "set": 0, "supports": 0, "too large": 0, "not run": 0}
     for seed in seeds:
         maker = Maker(seed)
         sql = maker.query(maker.random.choice((0, 1, 1, 2)), maker.random.choice((1, 2)))
         try:
             # Trying all rows for all atoms takes too long for a few of the largest.
-            if max((len(part.atoms) for one in read(sql, relations, name="q").supports for part in one.parts), default=0) > 6:
+            if (
+                max(
+                    (
+                        len(part.atoms)
+                        for one in read(sql, relations, name="q").supports
+                        for part in one.parts
+                    ),
+                    default=0,
+                )
+                > 6
+            ):
                 found["too large"] += 1
                 continue
             found[examine(sql, instances, relations, again=False)] += 1
@@ -478,7 +560,9 @@ def compare_random(seeds: range, instances: Instances, relations: dict[str, Rela
 
 def test_random_queries(instances: Instances, keyed: Instances) -> None:
     found = compare_random(range(200), instances, RELATIONS)
-    assert found["bag"] + found["set"] > 60 and found["supports"] > 60 and found["not run"] < 50, found
+    assert found["bag"] + found["set"] > 60 and found["supports"] > 60 and found["not run"] < 50, (
+        found
+    )
     found = compare_random(range(1000, 1080), keyed, KEYED)
     assert found["set"] > 5, found
 

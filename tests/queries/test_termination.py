@@ -17,8 +17,10 @@ from tacit.queries.query import Atom, Comparison, Constant, Relation, Term, Vari
 from tacit.queries.termination import endless, new_values, refuse_endless, terminating
 
 RELATIONS = {
-    "R": Relation("R", ("a", "b")), "S": Relation("S", ("a", "b")), "T": Relation("T", ("a",)),
-}  # fmt: skip
+    "R": Relation("R", ("a", "b")),
+    "S": Relation("S", ("a", "b")),
+    "T": Relation("T", ("a",)),
+}
 
 
 def constraints(*texts: str) -> list[Dependency]:
@@ -29,7 +31,9 @@ def constraints(*texts: str) -> list[Dependency]:
 
 
 def test_the_cycle_is_shown_with_the_constraints_that_make_it() -> None:
-    cycle = endless(constraints("R(x, y) -> T(y)", "T(x) -> S(x, z)", "S(x, y) -> R(x, y)"), RELATIONS)
+    cycle = endless(
+        constraints("R(x, y) -> T(y)", "T(x) -> S(x, z)", "S(x, y) -> R(x, y)"), RELATIONS
+    )
     assert str(cycle) == (
         "S.b -> R.b (by `S(x, y) -> R(x, y)`) -> T.a (by `R(x, y) -> T(y)`) -> S.b (new value, by `T(x) -> S(x, z)`)"
     )
@@ -56,7 +60,7 @@ def test_the_error_says_what_to_do() -> None:
         ["R(x, y) -> x = y | S(x, y)", "S(x, y), x != y -> T(y)"],
         ["each T.a has at least 2 R.b by a", "each T.a has at most 2 R.b by a"],
     ],
-)  # fmt: skip
+)
 def test_these_end(texts: list[str]) -> None:
     assert endless(constraints(*texts), RELATIONS) is None
 
@@ -68,7 +72,10 @@ def test_these_end(texts: list[str]) -> None:
         ["R(x, y) -> x = y | R(y, z)"],
         ["R(x, y), x != y -> R(y, z), z != x"],
         ["T(x) -> R(x, y)", "R(x, y) -> T(y)"],
-        ["R(x, y) -> S(z, z), z != y", "S(x, y) -> R(x, y)"],  # the new value depends on y, which stands in no row
+        [
+            "R(x, y) -> S(z, z), z != y",
+            "S(x, y) -> R(x, y)",
+        ],  # the new value depends on y, which stands in no row
     ],
 )
 def test_these_may_not_end(texts: list[str]) -> None:
@@ -104,11 +111,22 @@ def random_dependency(rng: random.Random, number: int) -> Dependency:
     def atoms(variables: Sequence[Variable], count: int) -> tuple[Atom, ...]:
         chosen = [rng.choice(list(RELATIONS.values())) for _ in range(count)]
         return tuple(
-            Atom(one.name, tuple(Constant(1) if rng.random() < 0.1 else rng.choice(variables) for _ in one.columns)) for one in chosen
+            Atom(
+                one.name,
+                tuple(
+                    Constant(1) if rng.random() < 0.1 else rng.choice(variables)
+                    for _ in one.columns
+                ),
+            )
+            for one in chosen
         )
 
     def of(found: Sequence[Atom]) -> list[Variable]:
-        return list(dict.fromkeys(term for atom in found for term in atom.terms if isinstance(term, Variable)))
+        return list(
+            dict.fromkeys(
+                term for atom in found for term in atom.terms if isinstance(term, Variable)
+            )
+        )
 
     body = atoms([Variable(name) for name in "xyz"], rng.choice([1, 1, 2]))
     universal = of(body) or [Variable("x")]
@@ -149,7 +167,9 @@ def textbook(dependencies: Sequence[Dependency]) -> bool:
     while True:
         more = {(a, d) for a, b in reach for c, d in reach if b == c} - reach
         if not more:
-            return not any(special and (start == end or (end, start) in reach) for start, end, special in edges)
+            return not any(
+                special and (start == end or (end, start) in reach) for start, end, special in edges
+            )
         reach |= more
 
 
@@ -170,10 +190,17 @@ class Adversary:
     def close(self, dependencies: Sequence[Dependency], rows: int) -> int | None:
         """How many values are new in the end; None where it does not end in time, -1 where no such world is."""
         relations = list(RELATIONS.values())
-        facts = {(one.name, tuple(self.rng.choice(self.start) for _ in one.columns)) for one in self.rng.choices(relations, k=rows)}
+        facts = {
+            (one.name, tuple(self.rng.choice(self.start) for _ in one.columns))
+            for one in self.rng.choices(relations, k=rows)
+        }
         try:
             for _ in range(40):
-                more = {fact for number, one in enumerate(dependencies) for fact in self._asked(number, one, facts)} - facts
+                more = {
+                    fact
+                    for number, one in enumerate(dependencies)
+                    for fact in self._asked(number, one, facts)
+                } - facts
                 if not more:
                     return len(self.values) - len(self.start)
                 facts |= more
@@ -196,7 +223,9 @@ class Adversary:
             for found in matches(way.atoms, facts, values)
         )
 
-    def _witness(self, number: int, one: Dependency, values: dict[Any, int], facts: set[Any]) -> list[Any]:
+    def _witness(
+        self, number: int, one: Dependency, values: dict[Any, int], facts: set[Any]
+    ) -> list[Any]:
         order = list(enumerate(one.alternatives))
         self.rng.shuffle(order)
         for at, way in order:
@@ -209,25 +238,34 @@ class Adversary:
                 return found
         raise Impossible
 
-    def _choose(self, one: Dependency, way: Alternative, values: dict[Any, int]) -> list[Any] | None:
+    def _choose(
+        self, one: Dependency, way: Alternative, values: dict[Any, int]
+    ) -> list[Any] | None:
         for _ in range(10):
             put = dict(values)
             limited = {
-                term for atom in way.atoms for column, term in zip(RELATIONS[atom.relation].columns, atom.terms, strict=True)
+                term
+                for atom in way.atoms
+                for column, term in zip(RELATIONS[atom.relation].columns, atom.terms, strict=True)
                 if (atom.relation, column) in self.closed
-            }  # fmt: skip
+            }
             fresh = []
             for term in one.existential(way):
                 old = term in limited or self.rng.random() < 0.2
                 pool = self.start if term in limited else self.values
-                put[term] = self.rng.choice(pool) if old and pool else len(self.values) + 1 + len(fresh)
+                put[term] = (
+                    self.rng.choice(pool) if old and pool else len(self.values) + 1 + len(fresh)
+                )
                 if put[term] > len(self.values):
                     fresh.append(put[term])
             if any(value(term, put) not in self.start for term in limited):
                 continue
             if all(value(each.left, put) != value(each.right, put) for each in way.comparisons):
                 self.values += fresh
-                return [(atom.relation, tuple(value(term, put) for term in atom.terms)) for atom in way.atoms]
+                return [
+                    (atom.relation, tuple(value(term, put) for term in atom.terms))
+                    for atom in way.atoms
+                ]
         return None
 
 
@@ -235,7 +273,9 @@ def value(term: Term, values: dict[Any, int]) -> int:
     return term.value if isinstance(term, Constant) else values[term]
 
 
-def matches(atoms: Sequence[Atom], facts: set[Any], values: dict[Any, int]) -> Iterator[dict[Any, int]]:
+def matches(
+    atoms: Sequence[Atom], facts: set[Any], values: dict[Any, int]
+) -> Iterator[dict[Any, int]]:
     if not atoms:
         yield values
         return
@@ -243,7 +283,9 @@ def matches(atoms: Sequence[Atom], facts: set[Any], values: dict[Any, int]) -> I
         if relation == atoms[0].relation:
             found = dict(values)
             if all(
-                term.value == here if isinstance(term, Constant) else found.setdefault(term, here) == here
+                term.value == here
+                if isinstance(term, Constant)
+                else found.setdefault(term, here) == here
                 for term, here in zip(atoms[0].terms, row, strict=True)
             ):
                 yield from matches(atoms[1:], facts, found)
@@ -281,7 +323,9 @@ def test_the_chase_ends_where_it_is_promised() -> None:
         if endless(found, RELATIONS) is not None:
             continue
         chase = Chase(rules_of(found), RELATIONS)
-        next(chase.branches(chase.tableau([Atom("R", (x, y)), Atom("S", (y, x))]), 3000), None)  # LimitMet would say that it does not
+        next(
+            chase.branches(chase.tableau([Atom("R", (x, y)), Atom("S", (y, x))]), 3000), None
+        )  # LimitMet would say that it does not
         ended += 1
     assert ended > 150
 
@@ -293,6 +337,8 @@ def test_an_endless_chase_stops_at_the_limit() -> None:
 
 
 def test_cycles_are_the_same_on_every_run() -> None:
-    found = constraints("T(x) -> R(x, y)", "R(x, y) -> T(y)", "S(x, y) -> S(y, z)", "T(x) -> S(x, y)")
+    found = constraints(
+        "T(x) -> R(x, y)", "R(x, y) -> T(y)", "S(x, y) -> S(y, z)", "T(x) -> S(x, y)"
+    )
     shown = {str(endless(list(order), RELATIONS)) for order in itertools.permutations(found)}
     assert shown == {"S.b -> S.b (new value, by `S(x, y) -> S(y, z)`)"}

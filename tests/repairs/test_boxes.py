@@ -19,12 +19,22 @@ from tacit.tables.hierarchy import Hierarchy, hierarchy
 from tacit.tables.microdata import MicrodataQuestion
 
 
-def axis_of(values: list[Any], tree: Hierarchy | None = None, *, spec: Any = None, hide: bool = False) -> Axis:
+def axis_of(
+    values: list[Any], tree: Hierarchy | None = None, *, spec: Any = None, hide: bool = False
+) -> Axis:
     base = handmade([{"x": value} for value in values])
     trees = {"x": tree or hierarchy("x", base.dictionaries["x"], spec)}
     table = Table("t", quasi_identifiers=("x",), hierarchies={"x": spec} if spec else {})
     question = MicrodataQuestion(
-        "r", table, ("x",), (), base, {"x": trees["x"].level(0)}, len(values), len(values), hierarchies=trees
+        "r",
+        table,
+        ("x",),
+        (),
+        base,
+        {"x": trees["x"].level(0)},
+        len(values),
+        len(values),
+        hierarchies=trees,
     )
     return axis(question, "x", hide_missing=hide)
 
@@ -79,7 +89,9 @@ def test_values_show_their_lowest_common_ancestor() -> None:
 
 def test_values_without_a_hierarchy_are_themselves_or_a_star() -> None:
     assert labels_of(axis_of(["red", "green", "blue"]), ["red"], ["green", "blue"]) == ["red", "*"]
-    assert labels_of(axis_of(["red", "green", "blue"], spec=FlatHierarchy()), ["red", "green"]) == ["*"]
+    assert labels_of(axis_of(["red", "green", "blue"], spec=FlatHierarchy()), ["red", "green"]) == [
+        "*"
+    ]
 
 
 def test_numbers_whose_hierarchy_joins_what_is_not_next_to_each_other_are_codes() -> None:
@@ -90,7 +102,9 @@ def test_numbers_whose_hierarchy_joins_what_is_not_next_to_each_other_are_codes(
 
 
 @pytest.mark.parametrize("values", [[1, 2, None], ["red", "blue", None], ["a1", "c1", None]])
-def test_missing_values_alone_stay_missing_and_others_are_hidden_with_them(values: list[Any]) -> None:
+def test_missing_values_alone_stay_missing_and_others_are_hidden_with_them(
+    values: list[Any],
+) -> None:
     tree = tree_of("city", ("a1", "c1")) if "a1" in values else None
     assert labels_of(axis_of(values, tree), [None], [values[0], None]) == [None, "*"]
     assert labels_of(axis_of(values, tree, hide=True), [None]) == ["*"]
@@ -113,7 +127,9 @@ def test_labels_stand_for_every_value_of_their_group() -> None:
         pool, tree = rng.choice(pools)
         values = pool if tree else rng.sample(pool, rng.randint(1, len(pool)))
         found = axis_of([*values, None], tree)
-        groups = [rng.sample([*values, None], rng.randint(1, min(4, len(values)))) for _ in range(3)]
+        groups = [
+            rng.sample([*values, None], rng.randint(1, min(4, len(values)))) for _ in range(3)
+        ]
         for group, label in zip(groups, labels_of(found, *groups), strict=True):
             for value in group:
                 above = CITIES.get(value) if isinstance(value, str) else None

@@ -22,10 +22,16 @@ from tacit.repairs.required import Required, all_hold
 from tacit.repairs.window import window
 
 TABLES = int(os.environ.get("TACIT_ORACLE_TABLES", "240"))
-METHODS: dict[str, Any] = {"strict": mondrian, "relaxed": partial(mondrian, strict=False), "window": window}
+METHODS: dict[str, Any] = {
+    "strict": mondrian,
+    "relaxed": partial(mondrian, strict=False),
+    "window": window,
+}
 
 
-def check_release(case: Local, outcome: Grouping, *, spare: int = 0, kept: tuple[str, ...] = ()) -> None:
+def check_release(
+    case: Local, outcome: Grouping, *, spare: int = 0, kept: tuple[str, ...] = ()
+) -> None:
     """The oracle's say on a release: the checks hold, no row is lost or made up, labels are true."""
     recoded = outcome.recoded
     assert recoded is not None
@@ -73,7 +79,9 @@ def test_columns_that_must_not_be_generalized_are_left_as_they_are(method: str) 
     found = 0
     for case in tables(TABLES // 2, seed=6):
         kept = case.quasi[:1]
-        outcome = METHODS[method](case.question(), case.required, at_most=dict.fromkeys(kept, 0), suppress=1)
+        outcome = METHODS[method](
+            case.question(), case.required, at_most=dict.fromkeys(kept, 0), suppress=1
+        )
         if outcome.recoded is not None:
             check_release(case, outcome, spare=1, kept=kept)
             found += 1
@@ -95,11 +103,17 @@ def test_a_proof_that_there_is_nothing_is_right() -> None:
     proofs = dict.fromkeys(METHODS, 0)
     for case in tables(TABLES, seed=8, most=6, plain=True):
         for spare in (0, 1):
-            proved = [name for name in METHODS if METHODS[name](case.question(), case.required, suppress=spare).proved]
+            proved = [
+                name
+                for name in METHODS
+                if METHODS[name](case.question(), case.required, suppress=spare).proved
+            ]
             for name in proved:
                 proofs[name] += 1
             if proved:
-                assert not some_partition_passes(case.checks, case.rows, suppress=spare, distance=case.distance), case
+                assert not some_partition_passes(
+                    case.checks, case.rows, suppress=spare, distance=case.distance
+                ), case
     assert min(proofs.values()) > TABLES // 30
 
 
@@ -122,21 +136,35 @@ def patients() -> Local:
     rows = [
         {"age": age, "city": city, "s": s, "name": 0}
         for age, city, s in [
-            (21, "a1", 0), (22, "a2", 1), (25, "a1", 1), (31, "b1", 0), (33, "b1", 2), (35, "b1", 2),
-            (35, "c1", 0), (36, "c2", 1), (39, "c2", 2), (39, "c1", 0),
+            (21, "a1", 0),
+            (22, "a2", 1),
+            (25, "a1", 1),
+            (31, "b1", 0),
+            (33, "b1", 2),
+            (35, "b1", 2),
+            (35, "c1", 0),
+            (36, "c2", 1),
+            (39, "c2", 2),
+            (39, "c1", 0),
         ]
-    ]  # fmt: skip
+    ]
     return Local(tuple(rows), ("age", "city"), (("k-anonymity", {"k": 3}),))
 
 
 def shown_groups(outcome: Grouping) -> Counter[tuple[Any, ...]]:
     assert outcome.recoded is not None
-    return Counter(tuple(shown[name] for name in outcome.recoded.raw.quasi) for _, shown in released(outcome.recoded))
+    return Counter(
+        tuple(shown[name] for name in outcome.recoded.raw.quasi)
+        for _, shown in released(outcome.recoded)
+    )
 
 
 def test_labels_are_common_ancestors_and_ranges() -> None:
     case = patients()
-    assert shown_groups(mondrian(case.question(), case.required)) == {("21-33", "west"): 5, ("35-39", "*"): 5}
+    assert shown_groups(mondrian(case.question(), case.required)) == {
+        ("21-33", "west"): 5,
+        ("35-39", "*"): 5,
+    }
 
 
 def test_a_weight_makes_a_column_be_split_first() -> None:
@@ -152,13 +180,20 @@ def test_half_of_equal_values_go_to_either_side_when_relaxed() -> None:
     rows = tuple({"age": age, "s": 0, "name": 0} for age in (20, 30, 30, 30, 30, 30))
     case = Local(rows, ("age",), (("k-anonymity", {"k": 3}),))
     assert shown_groups(mondrian(case.question(), case.required)) == {("*",): 6}
-    assert shown_groups(mondrian(case.question(), case.required, strict=False)) == {("*",): 3, ("30",): 3}
+    assert shown_groups(mondrian(case.question(), case.required, strict=False)) == {
+        ("*",): 3,
+        ("30",): 3,
+    }
 
 
 def test_missing_values_become_a_group_of_their_own_where_they_can() -> None:
     rows = tuple({"age": age, "s": 0, "name": 0} for age in (20, 21, 22, 23, None, None))
     case = Local(rows, ("age",), (("k-anonymity", {"k": 2}),))
-    assert shown_groups(mondrian(case.question(), case.required)) == {("20-21",): 2, ("22-23",): 2, (None,): 2}
+    assert shown_groups(mondrian(case.question(), case.required)) == {
+        ("20-21",): 2,
+        ("22-23",): 2,
+        (None,): 2,
+    }
     alone = Local(rows[:-1], ("age",), (("k-anonymity", {"k": 2}),))
     assert shown_groups(mondrian(alone.question(), alone.required)) == {("20-21",): 2, ("*",): 3}
 
@@ -186,7 +221,9 @@ def test_checks_that_look_across_groups_are_refused_for_large_tables() -> None:
 def test_a_reason_names_the_check_that_fails() -> None:
     rows = tuple({"age": n, "s": 1, "name": 0} for n in range(5))
     case = Local(rows, ("age",), (("k-anonymity", {"k": 2}),))
-    outcome = mondrian(case.question(), [Required(KAnonymity(k=2)), Required(LDiversity(l=2, kind="distinct"))])
+    outcome = mondrian(
+        case.question(), [Required(KAnonymity(k=2)), Required(LDiversity(l=2, kind="distinct"))]
+    )
     assert outcome.recoded is None
     assert outcome.proved
     assert outcome.because == "2-diversity fails with everybody in one group"
@@ -243,9 +280,16 @@ def test_time_grows_like_n_log_n() -> None:
     rounds = []
     for number in (300, 3_000):
         rng = np.random.default_rng(1)
-        rows = tuple({"age": int(a), "dose": int(d), "s": 0, "name": 0} for a, d in rng.integers(0, 500, (number, 2)))
+        rows = tuple(
+            {"age": int(a), "dose": int(d), "s": 0, "name": 0}
+            for a, d in rng.integers(0, 500, (number, 2))
+        )
         steps: list[str] = []
         case = Local(rows, ("age", "dose"), (("k-anonymity", {"k": 5}),))
-        mondrian(case.question(), case.required, job=Job(tell=lambda text, share, steps=steps: steps.append(text)))
+        mondrian(
+            case.question(),
+            case.required,
+            job=Job(tell=lambda text, share, steps=steps: steps.append(text)),
+        )
         rounds.append(len(steps))
     assert rounds[1] <= 2 * rounds[0] + 4

@@ -42,7 +42,10 @@ def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) 
     known = list(case.domain if case.domain is not None else overlap.published(case.views, given))
     values = [*known, *sorted(set(truth.values()) - set(known))]
     covered = overlap.covered(case.people, case.views, known)
-    rows: dict[Any, int] = {(view, row): at for at, (view, row) in enumerate(((v, r) for v, a in enumerate(given) for r in a), 1)}
+    rows: dict[Any, int] = {
+        (view, row): at
+        for at, (view, row) in enumerate(((v, r) for v, a in enumerate(given) for r in a), 1)
+    }
     shown = [0, *(many for answer in given for many in answer.values())]
     classes: dict[Any, int] = {}
     class_of = []
@@ -56,13 +59,18 @@ def disclosed(case: Case, gamma: Fraction, truth: dict[Any, Any] | None = None) 
                     shown.append(0)
             maps.append(tuple(0 if one is None else rows[number, one] for one in put))
         class_of.append(classes.setdefault(tuple(maps), len(classes)) if key in covered else -1)
-    outputs = np.array(list(classes), dtype=np.int64).reshape(len(classes), len(case.views), len(known))
+    outputs = np.array(list(classes), dtype=np.int64).reshape(
+        len(classes), len(case.views), len(known)
+    )
     sizes = np.bincount([one for one in class_of if one >= 0], minlength=len(classes))
     names = tuple(view.name for view in case.views)
     return Disclosed(
-        Overlap(tuple(known), names, outputs, sizes, np.array(shown)), np.array(class_of), np.array([values.index(truth[key]) for key in case.people]),
-        gamma, tuple((value,) for value in range(len(values))),
-    )  # fmt: skip
+        Overlap(tuple(known), names, outputs, sizes, np.array(shown)),
+        np.array(class_of),
+        np.array([values.index(truth[key]) for key in case.people]),
+        gamma,
+        tuple((value,) for value in range(len(values))),
+    )
 
 
 def members_of(case: Case, views: Sequence[overlap.View]) -> Flags:
@@ -71,7 +79,9 @@ def members_of(case: Case, views: Sequence[overlap.View]) -> Flags:
     return np.array(found, dtype=bool).reshape(len(views), len(case.people))
 
 
-def agrees(case: Case, found: Restoration, wanted: list[tuple[int, ...]], judge: overlap.Judge) -> None:
+def agrees(
+    case: Case, found: Restoration, wanted: list[tuple[int, ...]], judge: overlap.Judge
+) -> None:
     """Is this what brute force says?"""
     before = judge.beliefs(())
     assert (found.before, found.tables_before) == (before.largest, before.count)
@@ -82,9 +92,14 @@ def agrees(case: Case, found: Restoration, wanted: list[tuple[int, ...]], judge:
     elif not wanted:
         assert found.status in ("none", "impossible") and found.proved
     else:
-        assert found.status == "restored" and found.proved and len(found.views) == len(wanted[0]), wanted
+        assert found.status == "restored" and found.proved and len(found.views) == len(wanted[0]), (
+            wanted
+        )
         after = judge.beliefs(found.views)
-        assert after.private(case.gamma_wanted) and (found.after, found.tables_after) == (after.largest, after.count)
+        assert after.private(case.gamma_wanted) and (found.after, found.tables_after) == (
+            after.largest,
+            after.count,
+        )
         if found.most_tables:
             many = len({*case.truth.values(), *(case.domain or ())})
             assert kept(after, many) == max(kept(judge.beliefs(one), many) for one in wanted)
@@ -95,7 +110,12 @@ def kept(found: overlap.Beliefs, values: int) -> Fraction:
     return Fraction(found.count, values ** len(found.posteriors))
 
 
-WAYS: list[dict[str, Any]] = [{}, {"pruned": False}, {"order": "blind", "seed": 3}, {"order": "blind", "pruned": False}]
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"pruned": False},
+    {"order": "blind", "seed": 3},
+    {"order": "blind", "pruned": False},
+]
 
 
 def searched(case: Case, *, most: int = 2) -> Iterator[Restoration]:
@@ -116,14 +136,21 @@ def look_at(numbers: Sequence[int]) -> Counter[str]:
             try:
                 agrees(one, found, wanted, judge)
             except AssertionError as error:
-                raise AssertionError(f"{one}\ngamma {one.gamma_wanted}, wanted {wanted}, found {found}") from error
+                raise AssertionError(
+                    f"{one}\ngamma {one.gamma_wanted}, wanted {wanted}, found {found}"
+                ) from error
         seen[f"{found.status} {len(found.views)}"] += 1
     return seen
 
 
 def test_the_search_finds_what_brute_force_finds() -> None:
     seen = look_at(range(110))
-    assert seen["restored 1"] > 20 and seen["restored 2"] > 5 and seen["none 0"] > 2 and seen["impossible 0"] > 5, seen
+    assert (
+        seen["restored 1"] > 20
+        and seen["restored 2"] > 5
+        and seen["none 0"] > 2
+        and seen["impossible 0"] > 5
+    ), seen
 
 
 @pytest.mark.slow
@@ -136,7 +163,15 @@ def test_sets_of_three_are_found_and_ruled_out() -> None:
     for number in range(40):
         one = case("restore", number)
         judge = overlap.Judge(one.people, one.truth, one.views, one.candidate_views[:9], one.domain)
-        wanted = overlap.restorations(one.people, one.truth, one.views, one.candidate_views[:9], one.gamma_wanted, 3, one.domain)
+        wanted = overlap.restorations(
+            one.people,
+            one.truth,
+            one.views,
+            one.candidate_views[:9],
+            one.gamma_wanted,
+            3,
+            one.domain,
+        )
         out, members = disclosed(one, one.gamma_wanted), members_of(one, one.candidate_views[:9])
         agrees(one, restored(out, members, with_classes=False), wanted, judge)
 
@@ -146,17 +181,41 @@ def test_views_of_every_kind_may_be_out() -> None:
     statuses: Counter[str] = Counter()
     for one in cases(GAMMA, 150):
         keys = list(one.people)
-        sets = list(itertools.islice(itertools.chain.from_iterable(itertools.combinations(keys, size) for size in (2, 3, 4)), 25))
-        further = [overlap.by_members(f"c{at}", chosen, one.key[0]) if len(one.key) == 1 else among(one, chosen) for at, chosen in enumerate(sets)]
+        sets = list(
+            itertools.islice(
+                itertools.chain.from_iterable(
+                    itertools.combinations(keys, size) for size in (2, 3, 4)
+                ),
+                25,
+            )
+        )
+        further = [
+            overlap.by_members(f"c{at}", chosen, one.key[0])
+            if len(one.key) == 1
+            else among(one, chosen)
+            for at, chosen in enumerate(sets)
+        ]
         out = disclosed(one, HALF)
-        if not len(out.overlap.sizes) or not out.is_true():  # somebody's value is none of those that count
+        if (
+            not len(out.overlap.sizes) or not out.is_true()
+        ):  # somebody's value is none of those that count
             continue
         new = {key for key in keys if one.truth[key] not in out.overlap.values}
         if out.is_open:  # then views that show a value that is new are not considered
-            sets, further = zip(*((s, f) for s, f in zip(sets, further, strict=True) if not new & set(s)), strict=True) or ((), ())
-        wanted = overlap.restorations(one.people, one.truth, one.views, further, HALF, 1, one.domain)
+            sets, further = zip(
+                *((s, f) for s, f in zip(sets, further, strict=True) if not new & set(s)),
+                strict=True,
+            ) or ((), ())
+        wanted = overlap.restorations(
+            one.people, one.truth, one.views, further, HALF, 1, one.domain
+        )
         found = restored(out, members_of(one, further), limits=Limits(views=1), with_classes=False)
-        agrees(replace(one, gamma_wanted=HALF), found, wanted, overlap.Judge(one.people, one.truth, one.views, further, one.domain))
+        agrees(
+            replace(one, gamma_wanted=HALF),
+            found,
+            wanted,
+            overlap.Judge(one.people, one.truth, one.views, further, one.domain),
+        )
         statuses[found.status] += 1
     assert len(statuses) == 4, statuses
 
@@ -177,8 +236,14 @@ def test_what_is_impossible_is_so_with_all_views_that_there_are() -> None:
         if found.status != "impossible":
             continue
         keys = list(one.people)
-        every = [overlap.by_members("c", some, one.key[0]) for size in range(1, len(keys) + 1) for some in itertools.combinations(keys, size)]
-        assert not overlap.restorations(one.people, one.truth, one.views, every, one.gamma_wanted, 2, one.domain), one
+        every = [
+            overlap.by_members("c", some, one.key[0])
+            for size in range(1, len(keys) + 1)
+            for some in itertools.combinations(keys, size)
+        ]
+        assert not overlap.restorations(
+            one.people, one.truth, one.views, every, one.gamma_wanted, 2, one.domain
+        ), one
         unfair += one.beliefs().largest != 1
     assert unfair > 3
 
@@ -201,11 +266,21 @@ def test_a_proof_that_shares_are_not_fair_is_checked_in_whole_numbers() -> None:
                 for cell in row.cells:
                     cells[cell] += times
             for cell, times in enumerate(cells):
-                ends = int(part.low[cell]), min(Fraction(int(part.high[cell])), HALF * int(sizes[part.place[cell]]))
+                ends = (
+                    int(part.low[cell]),
+                    min(Fraction(int(part.high[cell])), HALF * int(sizes[part.place[cell]])),
+                )
                 most += max(times * ends[0], times * ends[1])
             assert total > most
         if is_unfair(system, HALF):
-            assert max(one.beliefs().posteriors[key][value] for key in one.beliefs().posteriors for value in one.beliefs().posteriors[key]) > HALF
+            assert (
+                max(
+                    one.beliefs().posteriors[key][value]
+                    for key in one.beliefs().posteriors
+                    for value in one.beliefs().posteriors[key]
+                )
+                > HALF
+            )
     assert proofs > 5
 
 
@@ -222,13 +297,21 @@ def paper() -> Disclosed:
     number = [values.index(one) for one in CONDITION]
     outputs = np.zeros((3, 2, 4), dtype=np.int64)
     outputs[:2, 0], outputs[1:, 1] = np.arange(1, 5), np.arange(5, 9)
-    class_of = np.array([0 if m and not o else 1 if m else 2 for m, o in zip(male, older, strict=True)])
+    class_of = np.array(
+        [0 if m and not o else 1 if m else 2 for m, o in zip(male, older, strict=True)]
+    )
     shown = np.zeros(9, dtype=np.int64)
     for person, value in enumerate(number):
         for view in range(2):
             shown[outputs[class_of[person], view, value]] += 1
     shown[0] = 0
-    return Disclosed(Overlap(values, ("male", "older"), outputs, np.array([3, 1, 3]), shown), class_of, np.array(number), HALF, ((0,), (1,), (2,), (3,)))
+    return Disclosed(
+        Overlap(values, ("male", "older"), outputs, np.array([3, 1, 3]), shown),
+        class_of,
+        np.array(number),
+        HALF,
+        ((0,), (1,), (2,), (3,)),
+    )
 
 
 def test_the_papers_two_views_are_found_after_few_counts() -> None:
@@ -237,8 +320,15 @@ def test_the_papers_two_views_are_found_after_few_counts() -> None:
     for lists in (None, Lists(out, 0)):
         found = restored(out, choices.members, lists=lists)
         assert (found.status, found.before, found.after) == ("restored", Fraction(4, 5), HALF)
-        assert (found.tables_before, found.tables_after) == (45, 8) and found.proved and (found.most_tables or lists is not None)
-        assert [choices.conditions[one] for one in found.views] == [(Between("age", 25, 26),), (Between("age", 26, 27),)]
+        assert (
+            (found.tables_before, found.tables_after) == (45, 8)
+            and found.proved
+            and (found.most_tables or lists is not None)
+        )
+        assert [choices.conditions[one] for one in found.views] == [
+            (Between("age", 25, 26),),
+            (Between("age", 26, 27),),
+        ]
         assert found.judged <= 20
 
 
@@ -246,7 +336,10 @@ def test_no_one_or_two_views_do_better_on_the_papers_example() -> None:
     """All sets of one or two of the groups of people that ranges of age and sex select."""
     out, choices = paper(), candidates({"sex": list(SEX), "age": list(AGE)})
     people = overlap.only_keys(NAMES)
-    further = [overlap.by_members("c", [NAMES[at] for at in np.flatnonzero(row)]) for row in choices.members]
+    further = [
+        overlap.by_members("c", [NAMES[at] for at in np.flatnonzero(row)])
+        for row in choices.members
+    ]
     known = [overlap.by_members("male", NAMES[:4]), overlap.by_members("older", NAMES[3:])]
     truth = dict(zip(NAMES, CONDITION, strict=True))
     wanted = overlap.restorations(people, truth, known, further, HALF, 2)
@@ -261,7 +354,13 @@ def test_somebody_who_knows_the_search_may_believe_more() -> None:
     out, choices = paper(), candidates({"sex": list(SEX), "age": list(AGE)})
     found = restored(out, choices.members)
     known = aware(out, choices.members, found)
-    assert (known.status, known.worst, known.same, known.asked, known.epsilon) == ("breached", Fraction(2, 3), 6, 8, None)
+    assert (known.status, known.worst, known.same, known.asked, known.epsilon) == (
+        "breached",
+        Fraction(2, 3),
+        6,
+        8,
+        None,
+    )
 
 
 def test_views_that_withstand_are_found_for_the_papers_example() -> None:
@@ -274,7 +373,9 @@ def test_views_that_withstand_are_found_for_the_papers_example() -> None:
 # -- those who know the search ---------------------------------------------------------------------------
 
 
-def few_people(numbers: Sequence[int], most: int) -> Iterator[tuple[Case, Disclosed, Flags, Restoration]]:
+def few_people(
+    numbers: Sequence[int], most: int
+) -> Iterator[tuple[Case, Disclosed, Flags, Restoration]]:
     """Cases that can be restored, small enough to search on every table."""
     many = 0
     for number in numbers:
@@ -294,8 +395,15 @@ def test_the_belief_of_somebody_who_knows_the_search_is_what_brute_force_says() 
     seen: Counter[str] = Counter()
     for one, out, members, found in few_people(range(110), 10):
 
-        def procedure(table: dict[Any, Any], one: Case = one, members: Flags = members) -> Sequence[overlap.View]:
-            again = restored(disclosed(one, one.gamma_wanted, table), members, limits=Limits(views=2), with_classes=False)
+        def procedure(
+            table: dict[Any, Any], one: Case = one, members: Flags = members
+        ) -> Sequence[overlap.View]:
+            again = restored(
+                disclosed(one, one.gamma_wanted, table),
+                members,
+                limits=Limits(views=2),
+                with_classes=False,
+            )
             return [one.candidate_views[view] for view in again.views]
 
         wanted = overlap.aware(one.people, one.truth, one.views, procedure)
@@ -303,7 +411,9 @@ def test_the_belief_of_somebody_who_knows_the_search_is_what_brute_force_says() 
         assert (known.worst, known.epsilon) == (wanted.largest, None), one
         assert (known.status == "breached") == (known.worst > one.gamma_wanted)
         seen[known.status] += 1
-        drawn = aware(out, members, found, limits=Limits(views=2), with_classes=False, most=0, draws=40)
+        drawn = aware(
+            out, members, found, limits=Limits(views=2), with_classes=False, most=0, draws=40
+        )
         assert drawn.status in ("undecided", known.status)
     assert seen["holds"] and seen["breached"], seen
 
@@ -313,7 +423,9 @@ def test_views_that_withstand_hold_for_everybody() -> None:
     held = 0
     for one, out, members, plain in few_people(range(110), 14):
 
-        def chosen(table: dict[Any, Any], one: Case = one, members: Flags = members) -> Sequence[overlap.View]:
+        def chosen(
+            table: dict[Any, Any], one: Case = one, members: Flags = members
+        ) -> Sequence[overlap.View]:
             other = disclosed(one, one.gamma_wanted, table)
             above = restored(other, members[:0]).above
             again = withstanding(other, members, above, views=2, lists=Lists(other))
@@ -323,8 +435,12 @@ def test_views_that_withstand_hold_for_everybody() -> None:
         if found is None:
             continue
         judge = overlap.Judge(one.people, one.truth, one.views, one.candidate_views)
-        assert judge.beliefs(found.views).private(one.gamma_wanted) and len(found.views) >= len(plain.views)
-        assert overlap.aware(one.people, one.truth, one.views, chosen).largest <= one.gamma_wanted, one
+        assert judge.beliefs(found.views).private(one.gamma_wanted) and len(found.views) >= len(
+            plain.views
+        )
+        assert (
+            overlap.aware(one.people, one.truth, one.views, chosen).largest <= one.gamma_wanted
+        ), one
         held += 1
     assert held > 3
 
@@ -333,7 +449,13 @@ def test_tables_are_drawn_evenly() -> None:
     """On the paper's example, where all 8 tables are known."""
     out, choices = paper(), candidates({"sex": list(SEX), "age": list(AGE)})
     found = restored(out, choices.members)
-    drawn = drawn_tables(out, choices.members, [choices.members[one] for one in found.views], 4000, np.random.default_rng(1))
+    drawn = drawn_tables(
+        out,
+        choices.members,
+        [choices.members[one] for one in found.views],
+        4000,
+        np.random.default_rng(1),
+    )
     assert drawn is not None
     counts = Counter(tuple(one.tolist()) for one in drawn)
     assert len(counts) == 8 and all(380 < many < 620 for many in counts.values())
@@ -350,14 +472,22 @@ def test_pieces_with_further_views_have_the_tables_that_brute_force_lists() -> N
         further = rng.sample(one.candidate_views, min(2, len(one.candidate_views)))
         flags = members_of(one, further)
         there = extended(out, range(len(out.pieces)), list(flags))
-        wanted = overlap.gamma(one.people, [*one.views, *further], overlap.answers(one.people, one.truth, [*one.views, *further]), one.domain)
+        wanted = overlap.gamma(
+            one.people,
+            [*one.views, *further],
+            overlap.answers(one.people, one.truth, [*one.views, *further]),
+            one.domain,
+        )
         found = beliefs(there.overlap)
         assert found.tables == wanted.count, one
         keys = list(one.people)
         values = [*out.overlap.values, *sorted(set(one.truth.values()) - set(out.overlap.values))]
         for person, class_ in zip(there.people.tolist(), there.class_of.tolist(), strict=True):
             for at, value in enumerate(there.overlap.values):
-                assert found.share(class_, at) == (wanted.posteriors[keys[person]].get(values[value], Fraction(0)),) * 2
+                assert (
+                    found.share(class_, at)
+                    == (wanted.posteriors[keys[person]].get(values[value], Fraction(0)),) * 2
+                )
 
 
 def test_a_piece_that_no_view_touches_stays_as_it_is() -> None:
@@ -365,20 +495,42 @@ def test_a_piece_that_no_view_touches_stays_as_it_is() -> None:
     one = paper()
     twice = Disclosed(
         Overlap(
-            one.overlap.values, ("a", "b", "c", "d"),
-            np.concatenate([np.pad(one.overlap.outputs, ((0, 0), (0, 2), (0, 0))), np.pad(np.where(one.overlap.outputs, one.overlap.outputs + 8, 0), ((0, 0), (2, 0), (0, 0)))]),
-            np.tile(one.overlap.sizes, 2), np.concatenate([one.overlap.shown, one.overlap.shown[1:]]),
+            one.overlap.values,
+            ("a", "b", "c", "d"),
+            np.concatenate(
+                [
+                    np.pad(one.overlap.outputs, ((0, 0), (0, 2), (0, 0))),
+                    np.pad(
+                        np.where(one.overlap.outputs, one.overlap.outputs + 8, 0),
+                        ((0, 0), (2, 0), (0, 0)),
+                    ),
+                ]
+            ),
+            np.tile(one.overlap.sizes, 2),
+            np.concatenate([one.overlap.shown, one.overlap.shown[1:]]),
         ),
-        np.concatenate([one.class_of, one.class_of + 3]), np.tile(one.value, 2), HALF, one.meanings,
-    )  # fmt: skip
+        np.concatenate([one.class_of, one.class_of + 3]),
+        np.tile(one.value, 2),
+        HALF,
+        one.meanings,
+    )
     ages = np.array(AGE)
     pairs = [(25, 26), (26, 27), (23, 24)]
     ranges = np.array([(ages >= low) & (ages <= high) for low, high in pairs])
     members = np.concatenate([np.pad(ranges, ((0, 0), (0, 7))), np.pad(ranges, ((0, 0), (7, 0)))])
     found = restored(twice, members, limits=Limits(views=4))
-    assert found.status == "restored" and len(found.views) == 4 and (found.tables_before, found.tables_after) == (45 * 45, 64)
+    assert (
+        found.status == "restored"
+        and len(found.views) == 4
+        and (found.tables_before, found.tables_after) == (45 * 45, 64)
+    )
     assert {one < 3 for one in found.views} == {True, False}
-    assert [one.ruled_out.get("untouched", 0) > 0 for one in found.tallies] == [False, True, False, False]
+    assert [one.ruled_out.get("untouched", 0) > 0 for one in found.tallies] == [
+        False,
+        True,
+        False,
+        False,
+    ]
     assert restored(twice, members, limits=Limits(views=3)).status == "none"
 
 
@@ -388,12 +540,24 @@ def test_classes_are_published_where_few_views_do_not_help() -> None:
     rows = tuple((f"p{age}", age, value) for age, value in enumerate(values))
     ends = list(itertools.accumulate(sizes, initial=0))
     ranges = [(ends[0], ends[2] - 1), (ends[1], ends[4] - 1), (ends[3], ends[5] - 1)]
-    one = Case("classes", ("name", "age"), ("name",), rows, tuple(Query(("condition",), Within("age", some, "BETWEEN")) for some in ranges))
+    one = Case(
+        "classes",
+        ("name", "age"),
+        ("name",),
+        rows,
+        tuple(Query(("condition",), Within("age", some, "BETWEEN")) for some in ranges),
+    )
     out = disclosed(one, HALF)
     nobody = np.zeros((0, out.people), dtype=bool)
     found = restored(out, nobody)
-    assert found.status == "restored" and len(found.classes) == 2 and found.before == Fraction(25, 39)
-    after = beliefs(extended(out, range(len(out.pieces)), [out.class_of == one for one in found.classes]).overlap)
+    assert (
+        found.status == "restored" and len(found.classes) == 2 and found.before == Fraction(25, 39)
+    )
+    after = beliefs(
+        extended(
+            out, range(len(out.pieces)), [out.class_of == one for one in found.classes]
+        ).overlap
+    )
     assert max(high for _, _, (_, high) in after.shares()) <= HALF
     assert restored(out, nobody, with_classes=False).status == "none"
 
@@ -405,7 +569,10 @@ def test_conditions_that_select_the_same_people_are_one_candidate() -> None:
     found = candidates({"age": [1, 2, 3], "sex": ["F", "M", "M"]})
     sets = {tuple(row) for row in found.members.tolist()}
     assert len(sets) == len(found.conditions) == 6 and (True, True, True) in sets
-    whole = {tuple(np.flatnonzero(row)): condition for row, condition in zip(found.members, found.conditions, strict=True)}
+    whole = {
+        tuple(np.flatnonzero(row)): condition
+        for row, condition in zip(found.members, found.conditions, strict=True)
+    }
     assert whole[(1, 2)] == (Between("age", 2, 3),) and whole[(0,)] == (Between("age", 1, 1),)
     for condition, row in zip(found.conditions, found.members, strict=True):
         columns = {"age": [1, 2, 3], "sex": ["F", "M", "M"]}
@@ -423,9 +590,17 @@ def test_nobody_whose_value_is_missing_is_selected() -> None:
 def test_many_values_are_thinned_to_steps_of_about_as_many_people() -> None:
     rng = random.Random(3)
     ages, weights = [rng.randrange(1000) for _ in range(3000)], [rng.random() for _ in range(3000)]
-    found = candidates({"age": ages, "weight": weights, "sex": rng.choices("FM", k=3000)}, most=4000)
+    found = candidates(
+        {"age": ages, "weight": weights, "sex": rng.choices("FM", k=3000)}, most=4000
+    )
     assert found.considered <= 4000 and set(found.thinned) == {"age", "weight"}
-    ends = {one.low for condition in found.conditions if len(condition) == 1 for one in condition if isinstance(one, Between) and one.column == "age"}
+    ends = {
+        one.low
+        for condition in found.conditions
+        if len(condition) == 1
+        for one in condition
+        if isinstance(one, Between) and one.column == "age"
+    }
     assert 5 < len(ends) <= 40 and min(ends) == min(ages)
 
 
@@ -439,14 +614,24 @@ def test_values_that_do_not_compare_have_no_ranges() -> None:
 
 
 def test_a_search_that_runs_out_says_so() -> None:
-    one = next(one for number in range(200) if (one := case("restore", number)).restorations(2) and len(one.restorations(2)[0]) == 2)
+    one = next(
+        one
+        for number in range(200)
+        if (one := case("restore", number)).restorations(2) and len(one.restorations(2)[0]) == 2
+    )
     out, members = disclosed(one, one.gamma_wanted), members_of(one, one.candidate_views)
     short = restored(out, members, limits=Limits(views=2, seconds=1e-9), with_classes=False)
     assert short.status == "not-found" and not short.proved
     few = restored(out, members, limits=Limits(views=1), with_classes=False)
     assert few.status == "none" and few.proved
-    counted = restored(out, members, limits=Limits(views=1, counted=0), with_classes=False, lists=Lists(out, 0))
-    assert counted.status == "not-found" and not counted.proved and sum(one.left for one in counted.tallies) > 0
+    counted = restored(
+        out, members, limits=Limits(views=1, counted=0), with_classes=False, lists=Lists(out, 0)
+    )
+    assert (
+        counted.status == "not-found"
+        and not counted.proved
+        and sum(one.left for one in counted.tallies) > 0
+    )
 
 
 def test_a_cancelled_job_stops_the_search() -> None:
@@ -470,4 +655,6 @@ def test_listing_and_counting_agree_about_what_is_out() -> None:
         out = disclosed(one, HALF)
         nobody = np.zeros((0, out.people), dtype=bool)
         listed, counted = Judge(out, nobody), Judge(out, nobody, Lists(out, 0))
-        assert [outcome for outcome, _ in listed.before] == [outcome for outcome, _ in counted.before]
+        assert [outcome for outcome, _ in listed.before] == [
+            outcome for outcome, _ in counted.before
+        ]

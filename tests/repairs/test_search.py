@@ -46,7 +46,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     return Desk(tmp_path_factory.mktemp("desk"))
 
 
-def random_table(rng: random.Random, *, holes: float = 0.0) -> tuple[list[dict[str, Any]], oracle.Trees]:
+def random_table(
+    rng: random.Random, *, holes: float = 0.0
+) -> tuple[list[dict[str, Any]], oracle.Trees]:
     """Two or three columns with trees of one to three levels, and a sensitive one."""
     trees: dict[str, dict[Any, list[str]]] = {}
     for place in range(rng.randint(1, 3)):
@@ -55,7 +57,8 @@ def random_table(rng: random.Random, *, holes: float = 0.0) -> tuple[list[dict[s
         middle = {one: f"mid{rng.randint(0, 1)}" for one in set(low.values())}
         steps = rng.randint(0, 2)
         trees[f"q{place}"] = {
-            value: [*[low[value]][:steps], *[middle[low[value]]][: max(0, steps - 1)], "*"] for value in values
+            value: [*[low[value]][:steps], *[middle[low[value]]][: max(0, steps - 1)], "*"]
+            for value in values
         }
     secrets = [f"s{n}" for n in range(rng.randint(2, 4))]
     rows = [
@@ -75,16 +78,22 @@ def random_table(rng: random.Random, *, holes: float = 0.0) -> tuple[list[dict[s
 
 def asked(desk: Desk, rows: list[dict[str, Any]], trees: oracle.Trees) -> Any:
     return desk.counted(
-        rows, quasi=list(trees), sensitive=["s"], hierarchies={name: {"rows": tree} for name, tree in trees.items()},
-        types=dict.fromkeys(rows[0], "text"), declared={"as_written": ("s",)},
-    )  # fmt: skip
+        rows,
+        quasi=list(trees),
+        sensitive=["s"],
+        hierarchies={name: {"rows": tree} for name, tree in trees.items()},
+        types=dict.fromkeys(rows[0], "text"),
+        declared={"as_written": ("s",)},
+    )
 
 
 def lattice_of(raw: MicrodataQuestion) -> Lattice:
     return Lattice(raw.quasi, tuple(raw.hierarchies[name].height for name in raw.quasi))
 
 
-def found_by(raw: MicrodataQuestion, definitions: list[Any], *, utility: str = "loss", suppress: int = 0) -> tuple[Judge, Found]:
+def found_by(
+    raw: MicrodataQuestion, definitions: list[Any], *, utility: str = "loss", suppress: int = 0
+) -> tuple[Judge, Found]:
     judge = Judge(raw, [Required(one) for one in definitions], lattice_of(raw), suppress=suppress)
     return judge, search(judge, cost_by(judge, utility))
 
@@ -101,10 +110,13 @@ def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress
             for chosen in (rng.sample(CHECKS, 1), rng.sample(CHECKS, 2), rng.sample(CHECKS, 3)):
                 checks = [check for check, _ in chosen]
                 gone = {
-                    node: oracle.passes(rows, trees, quasi, node, checks, "s", suppress) for node in oracle.nodes(trees, quasi)
+                    node: oracle.passes(rows, trees, quasi, node, checks, "s", suppress)
+                    for node in oracle.nodes(trees, quasi)
                 }
                 passing = [node for node, number in gone.items() if number is not None]
-                judge, found = found_by(raw, [definition for _, definition in chosen], suppress=suppress)
+                judge, found = found_by(
+                    raw, [definition for _, definition in chosen], suppress=suppress
+                )
                 assert set(found.minimal) == oracle.minimal(passing)
                 assert found.all_minimal
                 assert found.proved
@@ -113,8 +125,12 @@ def test_the_search_finds_what_brute_force_finds(desk: Desk, seed: int, suppress
                     assert judge.outcome(node).holds
                     assert judge.outcome(node).suppressed == gone[node]
                     assert judge.recoded(node).suppressed == gone[node]
-                if found.best is not None and not any(value is None for row in rows for value in row.values()):
-                    costs = {node: cost_by(judge, "loss").of(judge.outcome(node)) for node in passing}
+                if found.best is not None and not any(
+                    value is None for row in rows for value in row.values()
+                ):
+                    costs = {
+                        node: cost_by(judge, "loss").of(judge.outcome(node)) for node in passing
+                    }
                     assert found.cost == pytest.approx(min(costs.values()), abs=1e-12)
                     if not suppress:
                         least = min(oracle.loss(rows, trees, quasi, node) for node in passing)
@@ -131,14 +147,17 @@ def test_the_least_cost_by_every_measure(desk: Desk, utility: str, suppress: int
             raw = question(counted, named=False)
             check, definition = rng.choice(CHECKS)
             passing = [
-                node for node in oracle.nodes(trees, list(trees))
+                node
+                for node in oracle.nodes(trees, list(trees))
                 if oracle.passes(rows, trees, list(trees), node, [check], "s", suppress) is not None
-            ]  # fmt: skip
+            ]
             judge, found = found_by(raw, [definition], utility=utility, suppress=suppress)
             cost = cost_by(judge, utility)
             assert (found.best is None) == (not passing)
             if passing:
-                assert found.cost == pytest.approx(min(cost.of(judge.outcome(node)) for node in passing), abs=1e-9)
+                assert found.cost == pytest.approx(
+                    min(cost.of(judge.outcome(node)) for node in passing), abs=1e-9
+                )
 
 
 def test_definitions_that_are_not_monotone_are_asked_everywhere(desk: Desk) -> None:
@@ -149,22 +168,34 @@ def test_definitions_that_are_not_monotone_are_asked_everywhere(desk: Desk) -> N
         rows, trees = random_table(rng)
         for row in rows:
             row["s"] = rng.randint(0, 9)
-        definition: Any = rng.choice([Dissimilarity(epsilon=1, delta="0.9", k=1), EpsM(epsilon=1, m=2)])
+        definition: Any = rng.choice(
+            [Dissimilarity(epsilon=1, delta="0.9", k=1), EpsM(epsilon=1, m=2)]
+        )
         with desk.counted(
-            rows, quasi=list(trees), sensitive=["s"], hierarchies={name: {"rows": tree} for name, tree in trees.items()},
-            types={**dict.fromkeys(trees, "text"), "s": "integer"}, distances={"s": "numeric"},
-        ) as counted:  # fmt: skip
+            rows,
+            quasi=list(trees),
+            sensitive=["s"],
+            hierarchies={name: {"rows": tree} for name, tree in trees.items()},
+            types={**dict.fromkeys(trees, "text"), "s": "integer"},
+            distances={"s": "numeric"},
+        ) as counted:
             raw = question(counted, named=False)
             passing = [
-                node for node in oracle.nodes(trees, list(trees))
-                if definition.check(question(counted, dict(zip(trees, node, strict=True)), named=False), sensitive="s").status == "holds"
-            ]  # fmt: skip
+                node
+                for node in oracle.nodes(trees, list(trees))
+                if definition.check(
+                    question(counted, dict(zip(trees, node, strict=True)), named=False),
+                    sensitive="s",
+                ).status
+                == "holds"
+            ]
             _, found = found_by(raw, [definition])
             assert set(found.minimal) == oracle.minimal(passing)
             above = [
-                node for node in oracle.nodes(trees, list(trees))
+                node
+                for node in oracle.nodes(trees, list(trees))
                 if any(all(a <= b for a, b in zip(low, node, strict=True)) for low in passing)
-            ]  # fmt: skip
+            ]
             surprises += len(above) > len(passing)
     assert surprises, "some case should not be monotone"
 
@@ -176,25 +207,42 @@ def test_people_with_several_rows_and_missing_values_that_match_any(desk: Desk) 
         for row in rows:
             row["p"] = f"p{rng.randrange(max(2, len(rows) // 2))}"
         missing: Any = rng.choice(["own-group", "match-any"])
-        definitions: list[Any] = [KAnonymity(k=2, missing=missing), LDiversity(kind="distinct", l=2, missing=missing)]
+        definitions: list[Any] = [
+            KAnonymity(k=2, missing=missing),
+            LDiversity(kind="distinct", l=2, missing=missing),
+        ]
         with desk.counted(
-            rows, quasi=list(trees), sensitive=["s"], person=["p"],
-            hierarchies={name: {"rows": tree} for name, tree in trees.items()}, types=dict.fromkeys(rows[0], "text"),
+            rows,
+            quasi=list(trees),
+            sensitive=["s"],
+            person=["p"],
+            hierarchies={name: {"rows": tree} for name, tree in trees.items()},
+            types=dict.fromkeys(rows[0], "text"),
             declared={"as_written": ("s",)},
-        ) as counted:  # fmt: skip
+        ) as counted:
             passing = [
-                node for node in oracle.nodes(trees, list(trees))
+                node
+                for node in oracle.nodes(trees, list(trees))
                 if all(
-                    one.check(question(counted, dict(zip(trees, node, strict=True)), named=False), sensitive="s").status == "holds"
+                    one.check(
+                        question(counted, dict(zip(trees, node, strict=True)), named=False),
+                        sensitive="s",
+                    ).status
+                    == "holds"
                     for one in definitions
                 )
-            ]  # fmt: skip
+            ]
             _, found = found_by(question(counted, named=False), definitions)
             assert set(found.minimal) == oracle.minimal(passing)
 
 
 def test_doubtful_values_must_hold_under_every_reading(desk: Desk) -> None:
-    rows = [{"q": "a", "s": "flu"}, {"q": "a", "s": "Flu"}, {"q": "b", "s": "flu"}, {"q": "b", "s": "cold"}]
+    rows = [
+        {"q": "a", "s": "flu"},
+        {"q": "a", "s": "Flu"},
+        {"q": "b", "s": "flu"},
+        {"q": "b", "s": "cold"},
+    ]
     with desk.counted(
         rows, quasi=["q"], sensitive=["s"], hierarchies={"q": "*"}, types={"q": "text", "s": "text"}
     ) as counted:
@@ -202,7 +250,9 @@ def test_doubtful_values_must_hold_under_every_reading(desk: Desk) -> None:
     assert found.best == (1,)
 
 
-def test_a_large_lattice_is_searched_as_far_as_time_allows(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_lattice_is_searched_as_far_as_time_allows(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(5)
     rows, trees = random_table(rng)
     while len(trees) < 3:
@@ -220,7 +270,9 @@ def test_a_large_lattice_is_searched_as_far_as_time_allows(desk: Desk, monkeypat
         assert stopped.best is None or judge.holds(stopped.best)
 
 
-def test_a_large_lattice_of_checks_that_are_not_monotone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_lattice_of_checks_that_are_not_monotone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(8)
     for _ in range(40):
         rows, trees = random_table(rng)
@@ -233,7 +285,9 @@ def test_a_large_lattice_of_checks_that_are_not_monotone(desk: Desk, monkeypatch
                 judge, found = found_by(raw, definitions, suppress=3)
             assert found.proved
             assert (found.best is None) == (exact.best is None)
-            assert found.best is None or (judge.holds(found.best) and found.cost == pytest.approx(exact.cost))
+            assert found.best is None or (
+                judge.holds(found.best) and found.cost == pytest.approx(exact.cost)
+            )
             assert set(found.minimal) == set(exact.minimal)
 
 
@@ -246,18 +300,28 @@ def test_two_sensitive_columns_are_judged_each_given_the_other(desk: Desk) -> No
         for row in rows:
             row["s2"] = rng.choice("uvw")
         with desk.counted(
-            rows, quasi=list(trees), sensitive=["s", "s2"], hierarchies={name: {"rows": tree} for name, tree in trees.items()},
-            types=dict.fromkeys(rows[0], "text"), declared={"as_written": ("s", "s2")},
-        ) as counted:  # fmt: skip
+            rows,
+            quasi=list(trees),
+            sensitive=["s", "s2"],
+            hierarchies={name: {"rows": tree} for name, tree in trees.items()},
+            types=dict.fromkeys(rows[0], "text"),
+            declared={"as_written": ("s", "s2")},
+        ) as counted:
             passing = [
-                node for node in oracle.nodes(trees, list(trees))
-                if definition.check(question(counted, dict(zip(trees, node, strict=True)), named=False)).status == "holds"
-            ]  # fmt: skip
+                node
+                for node in oracle.nodes(trees, list(trees))
+                if definition.check(
+                    question(counted, dict(zip(trees, node, strict=True)), named=False)
+                ).status
+                == "holds"
+            ]
             _, found = found_by(question(counted, named=False), [definition])
             assert set(found.minimal) == oracle.minimal(passing)
 
 
-def test_combinations_that_do_not_fit_into_one_integer(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_combinations_that_do_not_fit_into_one_integer(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = random.Random(62)
     for _ in range(60):
         rows, trees = random_table(rng, holes=rng.choice([0, 0.2]))
@@ -272,8 +336,17 @@ def test_combinations_that_do_not_fit_into_one_integer(desk: Desk, monkeypatch: 
 
 def test_fifteen_columns(desk: Desk) -> None:
     rng = random.Random(15)
-    trees = {f"q{n}": {f"v{i}": [f"low{i // 2}", f"mid{i // 4}", "*"] for i in range(8)} for n in range(15)}
-    rows = [{**{name: rng.choice(list(tree)) for name, tree in trees.items()}, "s": str(rng.randint(0, 5))} for _ in range(300)]
+    trees = {
+        f"q{n}": {f"v{i}": [f"low{i // 2}", f"mid{i // 4}", "*"] for i in range(8)}
+        for n in range(15)
+    }
+    rows = [
+        {
+            **{name: rng.choice(list(tree)) for name, tree in trees.items()},
+            "s": str(rng.randint(0, 5)),
+        }
+        for _ in range(300)
+    ]
     with asked(desk, rows, trees) as counted:
         raw = question(counted, named=False)
         judge = Judge(raw, [Required(KAnonymity(k=5))], lattice_of(raw))
@@ -297,9 +370,13 @@ def test_maximal_and_minimal_by_looking_everywhere() -> None:
         low = {tuple(map(int, node)) for node in np.argwhere(minimal(chosen))}
         assert low == oracle.minimal(nodes) == set(undominated(nodes))
         top = {
-            node for node in nodes
-            if not any(other != node and all(a >= b for a, b in zip(other, node, strict=True)) for other in nodes)
-        }  # fmt: skip
+            node
+            for node in nodes
+            if not any(
+                other != node and all(a >= b for a, b in zip(other, node, strict=True))
+                for other in nodes
+            )
+        }
         assert {tuple(map(int, node)) for node in np.argwhere(maximal(chosen))} == top
 
 

@@ -69,7 +69,10 @@ def test_a_rule_allows_exactly_what_the_definition_allows() -> None:
         size = rng.randint(2, 9)
         check, more = rng.choice(
             [
-                ("dissimilarity", {"epsilon": Fraction(0), "delta": Fraction(rng.randint(0, 20), 20), "k": 1}),
+                (
+                    "dissimilarity",
+                    {"epsilon": Fraction(0), "delta": Fraction(rng.randint(0, 20), 20), "k": 1},
+                ),
                 ("alpha-k", {"alpha": Fraction(rng.randint(1, 20), 20), "k": 1}),
                 ("eps-m", {"epsilon": Fraction(0), "m": Fraction(rng.randint(4, 16), 4)}),
             ]
@@ -81,63 +84,101 @@ def test_a_rule_allows_exactly_what_the_definition_allows() -> None:
         case = Local(rows(1), ("age",), ((check, more),))
         allowed = rules(case.question(), case.required)[0].conflicts(size) + 1
         for ball in range(1, size + 1):
-            assert holds(check, more, rows(ball), ["age"], ()) == (ball <= allowed), (check, more, size, ball)
+            assert holds(check, more, rows(ball), ["age"], ()) == (ball <= allowed), (
+                check,
+                more,
+                size,
+                ball,
+            )
 
 
 def test_too_many_alike_are_a_proof() -> None:
     proofs = 0
     for case in tables(2 * TABLES, seed=21, most=6, plain=True):
         for spare in (0, 1, 2):
-            if crowded(case.question(), case.required, rules(case.question(), case.required), suppress=spare):
+            if crowded(
+                case.question(),
+                case.required,
+                rules(case.question(), case.required),
+                suppress=spare,
+            ):
                 proofs += 1
-                assert not some_partition_passes(case.checks, case.rows, suppress=spare, distance=case.distance), case
+                assert not some_partition_passes(
+                    case.checks, case.rows, suppress=spare, distance=case.distance
+                ), case
     assert proofs > TABLES // 20
 
 
 def test_the_proof_says_how_many_are_alike() -> None:
     rows = tuple({"age": n, "s": min(n, 5), "name": 0} for n in range(10))
-    case = Local(rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(3, 4), "k": 5}),))
+    case = Local(
+        rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(3, 4), "k": 5}),)
+    )
     outcome = window(case.question(), case.required)
     assert outcome.proved
-    assert "5 of 10 rows are alike, and groups of 5 or more have room for 4 of them" in outcome.because
+    assert (
+        "5 of 10 rows are alike, and groups of 5 or more have room for 4 of them" in outcome.because
+    )
 
 
 def groups_of(outcome: Grouping) -> dict[tuple[Any, ...], list[Any]]:
     assert outcome.recoded is not None
     found: dict[tuple[Any, ...], list[Any]] = {}
     for _, shown in released(outcome.recoded):
-        found.setdefault(tuple(shown[name] for name in outcome.recoded.raw.quasi), []).append(shown["s"])
+        found.setdefault(tuple(shown[name] for name in outcome.recoded.raw.quasi), []).append(
+            shown["s"]
+        )
     return found
 
 
 def test_it_succeeds_where_the_whole_table_fails() -> None:
     """2 of 4 may be equal (1 + 1/3 * 3), but not 4 of 8 (1 + 1/3 * 7 = 3.33): a union of valid groups is invalid."""
     rows = tuple({"age": 20 + i, "s": s, "name": 0} for i, s in enumerate([0, 0, 1, 2, 0, 0, 3, 4]))
-    case = Local(rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(2, 3), "k": 4}),))
+    case = Local(
+        rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(2, 3), "k": 4}),)
+    )
     assert not case.meets([{**row, "age": "*"} for row in rows])
-    assert groups_of(window(case.question(), case.required)) == {("20-23",): [0, 0, 1, 2], ("24-27",): [0, 0, 3, 4]}
-    assert groups_of(mondrian(case.question(), case.required)) == {("20-23",): [0, 0, 1, 2], ("24-27",): [0, 0, 3, 4]}
+    assert groups_of(window(case.question(), case.required)) == {
+        ("20-23",): [0, 0, 1, 2],
+        ("24-27",): [0, 0, 3, 4],
+    }
+    assert groups_of(mondrian(case.question(), case.required)) == {
+        ("20-23",): [0, 0, 1, 2],
+        ("24-27",): [0, 0, 3, 4],
+    }
 
 
 def test_groups_that_look_alike_are_judged_as_one() -> None:
     """All have the same age, so whatever the groups are, a reader sees one."""
     rows = tuple({"age": 20, "s": s, "name": 0} for s in [0, 0, 1, 2, 0, 0, 3, 4])
-    case = Local(rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(2, 3), "k": 4}),))
+    case = Local(
+        rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(2, 3), "k": 4}),)
+    )
     for method in (window, mondrian):
         assert method(case.question(), case.required).recoded is None
 
 
 def test_a_larger_k_makes_larger_groups() -> None:
     rows = tuple({"age": 20 + i, "s": i % 5, "name": 0} for i in range(20))
-    case = Local(rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(1, 2), "k": 2}),))
-    assert {len(group) for group in groups_of(window(case.question(), case.required)).values()} == {2}
-    assert {len(group) for group in groups_of(window(case.question(), case.required, k=5)).values()} == {5}
+    case = Local(
+        rows, ("age",), (("dissimilarity", {"epsilon": 0, "delta": Fraction(1, 2), "k": 2}),)
+    )
+    assert {len(group) for group in groups_of(window(case.question(), case.required)).values()} == {
+        2
+    }
+    assert {
+        len(group) for group in groups_of(window(case.question(), case.required, k=5)).values()
+    } == {5}
 
 
 def test_other_checks_get_runs_along_the_curve() -> None:
     rows = tuple({"age": 20 + i, "s": i % 2, "name": 0} for i in range(10))
-    case = Local(rows, ("age",), (("k-anonymity", {"k": 3}), ("l-diversity", {"kind": "distinct", "l": 2})))
-    assert sorted(len(group) for group in groups_of(window(case.question(), case.required)).values()) == [3, 3, 4]
+    case = Local(
+        rows, ("age",), (("k-anonymity", {"k": 3}), ("l-diversity", {"kind": "distinct", "l": 2}))
+    )
+    assert sorted(
+        len(group) for group in groups_of(window(case.question(), case.required)).values()
+    ) == [3, 3, 4]
 
 
 def test_values_that_may_mean_unknown_or_be_one_value_are_no_diversity(desk: Desk) -> None:
@@ -153,7 +194,10 @@ def test_values_that_may_mean_unknown_or_be_one_value_are_no_diversity(desk: Des
         with desk.counted(rows, quasi=["age", "city"], sensitive=["s"]) as counted:
             raw = question(counted, named=False)
             assert raw.readings
-            for definition in (LDiversity(l=2, kind="entropy"), Dissimilarity(epsilon=0, delta="0.4", k=4)):
+            for definition in (
+                LDiversity(l=2, kind="entropy"),
+                Dissimilarity(epsilon=0, delta="0.4", k=4),
+            ):
                 for method in (window, mondrian):
                     outcome = method(raw, [Required(definition)])
                     if outcome.recoded is not None:
@@ -164,7 +208,10 @@ def test_values_that_may_mean_unknown_or_be_one_value_are_no_diversity(desk: Des
 
 def test_several_sensitive_columns_are_each_protected(desk: Desk) -> None:
     rng = random.Random(32)
-    rows = [{"age": rng.randint(20, 60), "s": rng.randint(0, 4), "t": rng.choice("xyz")} for _ in range(60)]
+    rows = [
+        {"age": rng.randint(20, 60), "s": rng.randint(0, 4), "t": rng.choice("xyz")}
+        for _ in range(60)
+    ]
     diverse, apart = LDiversity(l=2, kind="distinct"), Dissimilarity(epsilon=0, delta="0.3", k=4)
     with desk.counted(rows, quasi=["age"], sensitive=["s", "t"]) as counted:
         raw = question(counted, named=False)
@@ -194,13 +241,19 @@ def test_what_is_written_can_be_read_back_and_holds(desk: Desk) -> None:
             with desk.counted(rows, quasi=case.quasi, sensitive=["s"], types=texts) as counted:
                 read = question(counted, named=False)
                 asked = outcome.recoded.question()
-                assert sorted(read.groups().sizes.tolist()) == sorted(asked.groups().sizes.tolist()), case
+                assert sorted(read.groups().sizes.tolist()) == sorted(
+                    asked.groups().sizes.tolist()
+                ), case
 
 
 def test_any_distance_will_do() -> None:
     """Numbers, equal or not, taxonomies, distributions, a user's own: judged by the oracle for closeness."""
     found = dict.fromkeys(close_tables.WAYS, 0)
-    wanted = (case for case in close_tables.cases() if case.kind is Dissimilarity and case.missing == "own-group")
+    wanted = (
+        case
+        for case in close_tables.cases()
+        if case.kind is Dissimilarity and case.missing == "own-group"
+    )
     for case in itertools.islice(wanted, TABLES // 2):
         raw = case.question()
         measure = closeness.measure_of("dissimilarity", case.parameters, {}, case.distance())
@@ -209,12 +262,19 @@ def test_any_distance_will_do() -> None:
             if outcome.recoded is not None:
                 found[case.way] += 1
                 rows = [shown for _, shown in released(outcome.recoded)]
-                for part in closeness.parts(rows, case.quasi, "s", case.person, "own-group", measure):
-                    assert all(closeness.passes("dissimilarity", case.parameters, one) for one in part.found), case
+                for part in closeness.parts(
+                    rows, case.quasi, "s", case.person, "own-group", measure
+                ):
+                    assert all(
+                        closeness.passes("dissimilarity", case.parameters, one)
+                        for one in part.found
+                    ), case
     assert min(found.values()) > 2, found
 
 
-def test_too_many_values_to_compare_each_with_each_get_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_values_to_compare_each_with_each_get_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("tacit.repairs.window.VALUES", 0)
     test_any_distance_will_do()
 
@@ -240,7 +300,9 @@ def loss(recoded: Recoded, leaves: dict[str, dict[Any, int]]) -> float:
         under = np.array([leaves[name][label] for label in recoded.labels[name]])
         values = len(recoded.raw.base.dictionaries[name])
         shares = (under - 1) / max(1, values - 1)
-        product *= 1 + float((shares[recoded.codes[name]] * recoded.counts).sum() / recoded.counts.sum())
+        product *= 1 + float(
+            (shares[recoded.codes[name]] * recoded.counts).sum() / recoded.counts.sum()
+        )
     return product ** (1 / len(QUASI)) - 1
 
 
@@ -250,9 +312,12 @@ def leaves_under(recoded: Recoded) -> dict[str, dict[Any, int]]:
     for name in QUASI:
         values = recoded.raw.base.dictionaries[name]
         tree = recoded.raw.hierarchies[name]
-        above = {value: {level.by_value()[i] for level in tree.levels} for i, value in enumerate(values)}
+        above = {
+            value: {level.by_value()[i] for level in tree.levels} for i, value in enumerate(values)
+        }
         out[name] = {
-            label: sum(covers(label, value, above[value]) for value in values) for label in recoded.labels[name]
+            label: sum(covers(label, value, above[value]) for value in values)
+            for label in recoded.labels[name]
         }
     return out
 
@@ -270,19 +335,26 @@ def covers(label: Any, value: Any, above: set[Any]) -> bool:
     ("column", "delta", "epsilon"),
     [("hours_per_week", "0.4", 2), ("hours_per_week", "0.5", 0), ("occupation", "0.7", 0)],
 )
-def test_on_adult_the_window_loses_less_than_mondrian(desk: Desk, column: str, delta: str, epsilon: int) -> None:
+def test_on_adult_the_window_loses_less_than_mondrian(
+    desk: Desk, column: str, delta: str, epsilon: int
+) -> None:
     from tacit.engines.duckdb import DuckDB
     from tacit.model.schema import CsvHierarchy, Table
     from tacit.plan.plan import Plan
     from tacit.source import count_table
 
     table = Table(
-        "adult", file=str(ADULT / "adult.csv"), quasi_identifiers=QUASI, sensitive=(column,),
+        "adult",
+        file=str(ADULT / "adult.csv"),
+        quasi_identifiers=QUASI,
+        sensitive=(column,),
         hierarchies={name: CsvHierarchy(f"hierarchy_{name}.csv") for name in QUASI},
-    )  # fmt: skip
+    )
     engine = DuckDB(folder=ADULT)
     engine.attach(table)
-    raw = question(count_table(engine, table, Plan("adult", ADULT, mark=lambda *path: None)), named=False)
+    raw = question(
+        count_table(engine, table, Plan("adult", ADULT, mark=lambda *path: None)), named=False
+    )
     required = [Required(Dissimilarity(epsilon=epsilon, delta=delta, k=10))]
     losses = []
     for method in (window, mondrian):

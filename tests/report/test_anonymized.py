@@ -44,7 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def hospital(folder: Path) -> Repaired:
     """The least levels for which the demo's April release meets its checks."""
-    found = anonymize(load_plan(folder / "tacit.yaml"), "april", str(folder / "out.csv"), portrait=True)
+    found = anonymize(
+        load_plan(folder / "tacit.yaml"), "april", str(folder / "out.csv"), portrait=True
+    )
     assert isinstance(found, Repaired)
     return found
 
@@ -55,7 +57,9 @@ def repaired(tmp_path: Path) -> Callable[..., Found]:
 
     def run(plan: str, release: str = "r", **options: Any) -> Found:
         (tmp_path / "tacit.yaml").write_text(plan, "utf-8")
-        return anonymize(load_plan(tmp_path / "tacit.yaml"), release, portrait=True, options=options)
+        return anonymize(
+            load_plan(tmp_path / "tacit.yaml"), release, portrait=True, options=options
+        )
 
     return run
 
@@ -89,13 +93,30 @@ def said(explored: Explored) -> str:
     return out.getvalue()
 
 
-def test_the_terminal_tells_levels_costs_verdicts_and_what_to_do(hospital: Repaired, folder: Path) -> None:
+def test_the_terminal_tells_levels_costs_verdicts_and_what_to_do(
+    hospital: Repaired, folder: Path
+) -> None:
     text = printed(hospital, folder / "tacit.yaml")
     for part in (
-        "level 2 of 3", "100 % lost", "loss ", "discernibility", "average group", "height", "KL divergence", "range queries", "marginals",
-        "(kept small)", "No other choice of levels loses less", "There is no other minimal solution", "holds      4-anonymity",
-        "Assumed, not checked:", "the attacker does not know how the", "Who knows how they were chosen:", "Not written", "Next:",
-    ):  # fmt: skip
+        "level 2 of 3",
+        "100 % lost",
+        "loss ",
+        "discernibility",
+        "average group",
+        "height",
+        "KL divergence",
+        "range queries",
+        "marginals",
+        "(kept small)",
+        "No other choice of levels loses less",
+        "There is no other minimal solution",
+        "holds      4-anonymity",
+        "Assumed, not checked:",
+        "the attacker does not know how the",
+        "Who knows how they were chosen:",
+        "Not written",
+        "Next:",
+    ):
         assert part in text, part
 
 
@@ -110,9 +131,16 @@ def test_a_narrow_terminal_cuts_no_number(repaired: Callable[..., Found], tmp_pa
 def test_the_page_has_every_part(hospital: Repaired) -> None:
     page = Page(render(hospital, "owner"))
     for part in (
-        "What became of the columns", "What it is still good for", "What it discloses", "If the attacker knows how it was chosen",
-        "What this does not promise", "Words", "13053 → 1305*", "Bruce", "meets the checks of this plan",
-    ):  # fmt: skip
+        "What became of the columns",
+        "What it is still good for",
+        "What it discloses",
+        "If the attacker knows how it was chosen",
+        "What this does not promise",
+        "Words",
+        "13053 → 1305*",
+        "Bruce",
+        "meets the checks of this plan",
+    ):
         assert part in page.text, part
     drawn = page.named("svg")
     assert len(drawn) == len(page.named("figure")) >= 6
@@ -124,18 +152,35 @@ def test_the_page_asks_nothing_of_the_network(hospital: Repaired, audience: Any)
     raw = render(hospital, audience)
     page = Page(raw)
     assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", raw)
-    assert not [tag for tag, _ in page.tags if tag in {"script", "link", "iframe", "object", "embed", "img", "form", "base"}]
+    assert not [
+        tag
+        for tag, _ in page.tags
+        if tag in {"script", "link", "iframe", "object", "embed", "img", "form", "base"}
+    ]
     assert {"http-equiv": "Content-Security-Policy", "content": POLICY} in page.named("meta")
 
 
 @pytest.mark.parametrize("audience", ["owner", "shared"])
-def test_results_are_never_called_more_than_they_are(hospital: Repaired, folder: Path, audience: Any) -> None:
-    text = Page(render(hospital, audience)).text + printed(hospital, folder / "tacit.yaml", audience)
-    assert not set(re.findall(r"[a-z]+", text.lower())) & {"safe", "anonymous", "compliant", "gdpr", "guaranteed", "anonymized"}
+def test_results_are_never_called_more_than_they_are(
+    hospital: Repaired, folder: Path, audience: Any
+) -> None:
+    text = Page(render(hospital, audience)).text + printed(
+        hospital, folder / "tacit.yaml", audience
+    )
+    assert not set(re.findall(r"[a-z]+", text.lower())) & {
+        "safe",
+        "anonymous",
+        "compliant",
+        "gdpr",
+        "guaranteed",
+        "anonymized",
+    }
 
 
 def test_a_shared_page_has_no_personal_value(hospital: Repaired, folder: Path) -> None:
-    shared = render(replace(hospital, output="out.csv"), "shared") + printed(hospital, folder / "tacit.yaml", "shared")
+    shared = render(replace(hospital, output="out.csv"), "shared") + printed(
+        hospital, folder / "tacit.yaml", "shared"
+    )
     assert not [word for word in PERSONAL if word in shared]
     assert all(word in render(hospital, "owner") for word in ("Bruce", "Cancer", "13053"))
 
@@ -145,7 +190,9 @@ def test_the_same_answer_makes_the_same_page(hospital: Repaired) -> None:
 
 
 def test_values_cannot_break_out_of_the_page(repaired: Callable[..., Found]) -> None:
-    rows = [(f"{EVIL}{i}", f"{EVIL}{i % 2}", f"{EVIL}{i % 2}", EVIL if i < 3 else "x") for i in range(6)]
+    rows = [
+        (f"{EVIL}{i}", f"{EVIL}{i % 2}", f"{EVIL}{i % 2}", EVIL if i < 3 else "x") for i in range(6)
+    ]
     plan = plan_of(rows, ["name", f"town{EVIL}", f"job{EVIL}", f"ill{EVIL}"])
     found = repaired(plan, "all")
     page = Page(render(found, "owner"))
@@ -153,22 +200,37 @@ def test_values_cannot_break_out_of_the_page(repaired: Callable[..., Found]) -> 
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
 
 
-def test_the_chart_has_every_minimal_solution_and_marks_the_written_one(repaired: Callable[..., Found]) -> None:
+def test_the_chart_has_every_minimal_solution_and_marks_the_written_one(
+    repaired: Callable[..., Found],
+) -> None:
     found = repaired(spread())
     assert isinstance(found, Repaired) and len(found.choices) > 2 and found.all_choices
     risk, belief = trade_offs(found)
     for chart in (risk, belief):
         assert f"1{', written' if found.choices[0].chosen else ''}" in chart.svg
-        assert len(re.findall(r'<path transform="translate[^>]* d="M[\d.]+,0A', chart.svg)) == len(found.choices)
+        assert len(re.findall(r'<path transform="translate[^>]* d="M[\d.]+,0A', chart.svg)) == len(
+            found.choices
+        )
         told = re.search(r'aria-label="([^"]+)"', chart.svg)
-        assert told and all(f"{place}" in told[1] for place in range(2, len(found.choices) + 1)) and "1 (written)" in told[1]
+        assert (
+            told
+            and all(f"{place}" in told[1] for place in range(2, len(found.choices) + 1))
+            and "1 (written)" in told[1]
+        )
     assert "allowed: 1 in 2" in risk.svg
 
 
 def test_hundreds_of_solutions_stay_readable(hospital: Repaired) -> None:
     draw = random.Random(3)
     many = tuple(
-        Choice({"zip": 1, "age": i % 4, "nationality": 1}, i / 400, Fraction(1, draw.randrange(4, 90)), Fraction(draw.randrange(20, 90), 100), 0, i == 0)
+        Choice(
+            {"zip": 1, "age": i % 4, "nationality": 1},
+            i / 400,
+            Fraction(1, draw.randrange(4, 90)),
+            Fraction(draw.randrange(20, 90), 100),
+            0,
+            i == 0,
+        )
         for i in range(300)
     )
     found = replace(hospital, choices=many)
@@ -181,7 +243,10 @@ def test_hundreds_of_solutions_stay_readable(hospital: Repaired) -> None:
 
 
 def test_listed_solutions_have_the_chosen_and_the_least_risky() -> None:
-    choices = [Choice({}, float(i), Fraction(1, 2 + (i == 17) * 9), Fraction(1, 2 + (i == 13)), 0, i == 15) for i in range(30)]
+    choices = [
+        Choice({}, float(i), Fraction(1, 2 + (i == 17) * 9), Fraction(1, 2 + (i == 13)), 0, i == 15)
+        for i in range(30)
+    ]
     listed = [place for place, _ in telling.some(choices, 6)]
     assert {1, 14, 16, 18} <= set(listed) and len(listed) == 6 and listed == sorted(listed)
     assert telling.some(choices[:4], 6) == list(enumerate(choices[:4], 1))
@@ -197,15 +262,23 @@ def test_dropped_rows_are_told(repaired: Callable[..., Found], tmp_path: Path) -
 
 
 @pytest.mark.parametrize("method", ["mondrian", "window"])
-def test_groups_of_their_own_are_told(repaired: Callable[..., Found], tmp_path: Path, method: str) -> None:
+def test_groups_of_their_own_are_told(
+    repaired: Callable[..., Found], tmp_path: Path, method: str
+) -> None:
     found = repaired(spread(), method=method)
     text = printed(found, tmp_path / "tacit.yaml")
     assert "each with labels of its own" in text and "For example:" in text and "height" not in text
     page = Page(render(found, "owner"))
-    assert "by group" in page.text and "the table as it is" in page.text and "Other solutions" not in page.text
+    assert (
+        "by group" in page.text
+        and "the table as it is" in page.text
+        and "Other solutions" not in page.text
+    )
 
 
-def test_a_release_without_sensitive_columns_has_one_trade_off(repaired: Callable[..., Found], tmp_path: Path) -> None:
+def test_a_release_without_sensitive_columns_has_one_trade_off(
+    repaired: Callable[..., Found], tmp_path: Path
+) -> None:
     found = repaired(spread().replace("    sensitive: [ill]\n", ""))
     assert isinstance(found, Repaired) and len(trade_offs(found)) == 1
     assert "No column is sensitive" in printed(found, tmp_path / "tacit.yaml")
@@ -215,10 +288,20 @@ def test_why_there_is_no_release(repaired: Callable[..., Found], tmp_path: Path)
     found = repaired(spread(k=41))
     assert isinstance(found, NotRepaired) and found.proved
     text = printed(found, tmp_path / "tacit.yaml")
-    for part in ("cannot be met", "Even the coarsest release fails 41-anonymity", "BREACHED", "What would have to give", "Next:"):
+    for part in (
+        "cannot be met",
+        "Even the coarsest release fails 41-anonymity",
+        "BREACHED",
+        "What would have to give",
+        "Next:",
+    ):
         assert part in text, part
     page = Page(render(found, "owner")).text
-    assert "the checks cannot be met" in page and "What would have to give" in page and "The coarsest release" in page
+    assert (
+        "the checks cannot be met" in page
+        and "What would have to give" in page
+        and "The coarsest release" in page
+    )
     assert "nothing was found" in Page(render(replace(found, proved=False), "owner")).text
 
 
@@ -230,24 +313,55 @@ def test_what_was_explored(folder: Path) -> None:
 
 
 def test_lines_that_end_the_same_way_are_one_unless_the_plan_asks() -> None:
-    rungs = [Rung("k-anonymity", "k", k, 0.5, {"zip": 1}, 0, k == 4, True, "4-anonymity") for k in (2, 3, 4, 5, 6)]
+    rungs = [
+        Rung("k-anonymity", "k", k, 0.5, {"zip": 1}, 0, k == 4, True, "4-anonymity")
+        for k in (2, 3, 4, 5, 6)
+    ]
     assert [[rung.value for rung in together] for together in alike(rungs)] == [[2, 3], [4], [5, 6]]
     late = replace(rungs[0], proved=False)
-    assert "(not proved)" in said(Explored("r", "loss", (late,))) and "time for one line was up" in said(Explored("r", "loss", (late,)))
-    assert "nothing found in time" in said(Explored("r", "kl", (replace(late, cost=None, generalization=None),)))
+    assert "(not proved)" in said(
+        Explored("r", "loss", (late,))
+    ) and "time for one line was up" in said(Explored("r", "loss", (late,)))
+    assert "nothing found in time" in said(
+        Explored("r", "kl", (replace(late, cost=None, generalization=None),))
+    )
     assert "no parameter to move" in said(Explored("r", "loss", ()))
 
 
 def test_the_lines_to_paste_are_a_plan(hospital: Repaired, tmp_path: Path) -> None:
     checks = (
         Check("k-anonymity", {"k": 4}, releases=("april",)),
-        Check("t-closeness", {"t": Fraction(1, 3), "distance": "equal"}, releases=("april",), sensitive="condition"),
-        Check("l-diversity", {"kind": "recursive", "l": Fraction(3), "c": Fraction(1, 2), "dont-care": ("a: b", "no")}, releases=("april",)),
-        Check("semantic", {"measure": {"positive": Fraction(3, 4)}, "against": {"negations": 1}, "protect": {"equals": "all"}}, releases=("april",)),
+        Check(
+            "t-closeness",
+            {"t": Fraction(1, 3), "distance": "equal"},
+            releases=("april",),
+            sensitive="condition",
+        ),
+        Check(
+            "l-diversity",
+            {
+                "kind": "recursive",
+                "l": Fraction(3),
+                "c": Fraction(1, 2),
+                "dont-care": ("a: b", "no"),
+            },
+            releases=("april",),
+        ),
+        Check(
+            "semantic",
+            {
+                "measure": {"positive": Fraction(3, 4)},
+                "against": {"negations": 1},
+                "protect": {"equals": "all"},
+            },
+            releases=("april",),
+        ),
         Check("k-anonymity", {"k": 9}, releases=("may",)),
-    )  # fmt: skip
+    )
     assert {check.kind for check in checks} <= set(DEFINITIONS)
-    (tmp_path / "tacit.yaml").write_text((Path(demo.__file__).parent / "tacit.yaml").read_text("utf-8"), "utf-8")
+    (tmp_path / "tacit.yaml").write_text(
+        (Path(demo.__file__).parent / "tacit.yaml").read_text("utf-8"), "utf-8"
+    )
     plan = replace(load_plan(tmp_path / "tacit.yaml"), checks=checks)
     lines = telling.snippet(replace(hospital, output=str(tmp_path / "my file: 1.csv")), plan)
     assert len(lines) == 7

@@ -40,7 +40,10 @@ def test_a_belief_that_stayed_does_not_look_as_if_it_moved(tacit: Any, folder: P
     ran = tacit("check", "--report", "r.html")
     assert "Still learned: a has Flu, 44 % as before; nobody above 45 %." in ran.out
     page = Path("r.html").read_text("utf-8")
-    assert "can be believed with more than 45 %" in page.replace("&#39;", "'") and "more than 44 %" not in page
+    assert (
+        "can be believed with more than 45 %" in page.replace("&#39;", "'")
+        and "more than 44 %" not in page
+    )
 
 
 VIEWS = """\
@@ -69,10 +72,18 @@ def test_one_table_fits(tacit: Any, folder: Path) -> None:
     assert "In the only table that fits" in " ".join(tacit("check").out.split())
 
 
-@pytest.mark.parametrize(("column", "said"), [("condition", "has a value"), ("cp", "has a value of cp"), ("job", "works as a value")])
-def test_a_share_is_measured_in_words_for_every_column(tacit: Any, folder: Path, column: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("condition", "has a value"), ("cp", "has a value of cp"), ("job", "works as a value")],
+)
+def test_a_share_is_measured_in_words_for_every_column(
+    tacit: Any, folder: Path, column: str, said: str
+) -> None:
     Path("tacit.yaml").write_text(about_views(column), "utf-8")
-    assert tacit("check", "--json").json["verdicts"][0]["measure"] == f"the share of fitting tables in which a person {said}"
+    assert (
+        tacit("check", "--json").json["verdicts"][0]["measure"]
+        == f"the share of fitting tables in which a person {said}"
+    )
 
 
 def test_a_condition_on_another_type_is_found_in_its_release(tacit: Any, folder: Path) -> None:
@@ -82,15 +93,36 @@ def test_a_condition_on_another_type_is_found_in_its_release(tacit: Any, folder:
     assert "text stands in quotes, as in sex = '1'" in ran.err and "Traceback" not in ran.err
 
 
-@pytest.mark.parametrize("share", [Fraction(4, 9), Fraction(991, 1000), Fraction(9999, 10000), Fraction(1, 10**6), Fraction(10**9 - 1, 10**9), Fraction(1)])
+@pytest.mark.parametrize(
+    "share",
+    [
+        Fraction(4, 9),
+        Fraction(991, 1000),
+        Fraction(9999, 10000),
+        Fraction(1, 10**6),
+        Fraction(10**9 - 1, 10**9),
+        Fraction(1),
+    ],
+)
 def test_a_bound_is_never_understated(share: Fraction) -> None:
     assert Fraction(percent(share, up=True).removesuffix(" %")) >= share * 100
 
 
 def verdict(status: str, *releases: str) -> Verdict:
     subject = {"release": releases[0]} if len(releases) == 1 else {"releases": list(releases)}
-    evidence = {"holds": Certificate("proof", {}), "breached": Witness("attack", {}), "undecided": Reason("time", "no time")}[status]
-    return Verdict(check="k-sind", label="2-SIND", subject=subject, status=status, because="so", evidence=evidence)
+    evidence = {
+        "holds": Certificate("proof", {}),
+        "breached": Witness("attack", {}),
+        "undecided": Reason("time", "no time"),
+    }[status]
+    return Verdict(
+        check="k-sind",
+        label="2-SIND",
+        subject=subject,
+        status=status,
+        because="so",
+        evidence=evidence,
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,13 +131,31 @@ def verdict(status: str, *releases: str) -> Verdict:
         (["copy"], [], "meets the checks of this plan"),
         (["copy"], [("breached", "other")], "meets the checks of this plan"),
         (["copy"], [("holds", "copy", "insurer")], "meets the checks of this plan"),
-        (["copy"], [("breached", "copy", "insurer")], "meets its own checks, not together with insurer"),
-        (["copy"], [("undecided", "copy", "insurer")], "meets its own checks, not decided together with insurer"),
-        (["copy"], [("undecided", "copy", "a"), ("breached", "b", "copy")], "meets its own checks, not together with b"),
-        (["copy"], [("breached", "copy", "a", "b", "c")], "meets its own checks, not together with others"),
+        (
+            ["copy"],
+            [("breached", "copy", "insurer")],
+            "meets its own checks, not together with insurer",
+        ),
+        (
+            ["copy"],
+            [("undecided", "copy", "insurer")],
+            "meets its own checks, not decided together with insurer",
+        ),
+        (
+            ["copy"],
+            [("undecided", "copy", "a"), ("breached", "b", "copy")],
+            "meets its own checks, not together with b",
+        ),
+        (
+            ["copy"],
+            [("breached", "copy", "a", "b", "c")],
+            "meets its own checks, not together with others",
+        ),
         (["a", "b"], [("breached", "a", "b", "c")], "meet their own checks, not together with c"),
     ],
 )
-def test_a_headline_counts_what_is_judged_together(own: list[str], every: list[tuple[str, ...]], said: str) -> None:
+def test_a_headline_counts_what_is_judged_together(
+    own: list[str], every: list[tuple[str, ...]], said: str
+) -> None:
     mine = verdict("holds", *own)
     assert conclusion([mine], [mine, *(verdict(*one) for one in every)]).plain == said

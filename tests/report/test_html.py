@@ -22,13 +22,20 @@ pytest.importorskip("vl_convert")
 
 def hand_made(**given: Any) -> Verdict:
     """A verdict of some later definition."""
-    common: Mapping[str, Any] = {"check": "later", "label": "later check", "subject": {"release": "r"}, "because": "so it is."}
+    common: Mapping[str, Any] = {
+        "check": "later",
+        "label": "later check",
+        "subject": {"release": "r"},
+        "because": "so it is.",
+    }
     return Verdict(**{**common, **given})
 
 
 def test_the_owners_page_says_on_top_that_it_contains_personal_values(hospital: Assessment) -> None:
     text = Page(render(hospital, "owner")).text
-    assert text.index("Owner's view: contains personal values. Do not pass it on.") < text.index("april")
+    assert text.index("Owner's view: contains personal values. Do not pass it on.") < text.index(
+        "april"
+    )
     assert "Anyone who knows that Bruce is 31, American and lives in 13053 now knows that" in text
 
 
@@ -37,7 +44,13 @@ def test_each_release_has_its_conclusion_and_every_verdict_its_parts(hospital: A
     assert "april DO NOT RELEASE" in text
     assert "may meets the checks of this plan" in text
     for verdict in hospital:
-        for part in (verdict.label, verdict.protects, verdict.against, verdict.measure, verdict.because[1:]):
+        for part in (
+            verdict.label,
+            verdict.protects,
+            verdict.against,
+            verdict.measure,
+            verdict.because[1:],
+        ):
             assert part in text
         for assumption in verdict.assumptions:
             assert assumption.text in text
@@ -71,15 +84,28 @@ def test_the_page_asks_nothing_of_the_network(hospital: Assessment, audience: An
     raw = render(hospital, audience)
     page = Page(raw)
     assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", raw)
-    assert not [tag for tag, _ in page.tags if tag in {"script", "link", "iframe", "object", "embed", "img", "form", "base"}]
-    loaded = {value for _, attributes in page.tags for name, value in attributes.items() if name in {"src", "href", "xlink:href"}}
+    assert not [
+        tag
+        for tag, _ in page.tags
+        if tag in {"script", "link", "iframe", "object", "embed", "img", "form", "base"}
+    ]
+    loaded = {
+        value
+        for _, attributes in page.tags
+        for name, value in attributes.items()
+        if name in {"src", "href", "xlink:href"}
+    }
     assert all(value and value.startswith("#") for value in loaded)
     assert {"http-equiv": "Content-Security-Policy", "content": POLICY} in page.named("meta")
 
 
 def test_a_shared_page_has_no_personal_value(assessed: Callable[[str], Assessment]) -> None:
     rows = [(f"Zq{i}", f"zqtown{i % 3}", 9_100_000 + i % 4, f"zqill{i % 2}") for i in range(12)]
-    assessment = assessed(plan_of([*rows, ("Zq99", "zqtown9", 9_100_009, "zqill9")], ["name", "town", "age", "illness"]))
+    assessment = assessed(
+        plan_of(
+            [*rows, ("Zq99", "zqtown9", 9_100_009, "zqill9")], ["name", "town", "age", "illness"]
+        )
+    )
     owner, shared = render(assessment, "owner"), render(assessment, "shared")
     for hidden in ("zq", "91000", "9,100,0"):
         assert hidden in owner.lower() or hidden == "9,100,0"
@@ -90,7 +116,9 @@ def test_a_shared_page_has_no_personal_value(assessed: Callable[[str], Assessmen
 
 def test_values_cannot_break_out_of_the_page(assessed: Callable[[str], Assessment]) -> None:
     rows = [(f"{EVIL}{i}", EVIL, f"{EVIL}{i % 2}", EVIL) for i in range(4)]
-    page = Page(render(assessed(plan_of(rows, ["name", "town", f"job{EVIL}", f"ill{EVIL}"])), "owner"))
+    page = Page(
+        render(assessed(plan_of(rows, ["name", "town", f"job{EVIL}", f"ill{EVIL}"])), "owner")
+    )
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert "<script>alert(1)</script>" in page.text
@@ -99,14 +127,22 @@ def test_values_cannot_break_out_of_the_page(assessed: Callable[[str], Assessmen
 def test_a_hand_made_verdict_cannot_break_out_either() -> None:
     evidence = Witness(EVIL, {EVIL: EVIL}, {EVIL: {EVIL: [EVIL, None]}})
     verdict = hand_made(
-        status="breached", evidence=evidence, story=EVIL, name=EVIL, warnings=(EVIL,), measured={EVIL: EVIL}, subject={"release": EVIL}
+        status="breached",
+        evidence=evidence,
+        story=EVIL,
+        name=EVIL,
+        warnings=(EVIL,),
+        measured={EVIL: EVIL},
+        subject={"release": EVIL},
     )
     page = Page(render(Assessment(EVIL, (verdict,)), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
 
 
 def test_an_undecided_verdict_gives_its_reason() -> None:
-    verdict = hand_made(status="undecided", evidence=Reason("too-many-worlds", "More worlds than could be counted."))
+    verdict = hand_made(
+        status="undecided", evidence=Reason("too-many-worlds", "More worlds than could be counted.")
+    )
     text = Page(render(Assessment("tacit.yaml", (verdict,)), "shared")).text
     assert "r not decided" in text
     assert "Undecided (too-many-worlds): More worlds than could be counted." in text
@@ -125,14 +161,18 @@ def test_other_witnesses_are_shown_fact_by_fact_to_the_owner_only() -> None:
     assert "Donald" not in render(assessment, "shared")
 
 
-def test_the_owner_is_told_not_to_announce_a_refusal_that_depends_on_the_rows(hospital: Assessment) -> None:
+def test_the_owner_is_told_not_to_announce_a_refusal_that_depends_on_the_rows(
+    hospital: Assessment,
+) -> None:
     told = "Do not announce that you withheld this"
     assert Page(render(hospital, "owner")).text.count(told) == 1
     assert told not in render(hospital, "shared")
 
 
 def test_the_same_answers_make_the_same_page(hospital: Assessment) -> None:
-    again = replace(hospital, seconds=99.0, verdicts=tuple(replace(one, seconds=9.0) for one in hospital))
+    again = replace(
+        hospital, seconds=99.0, verdicts=tuple(replace(one, seconds=9.0) for one in hospital)
+    )
     assert render(hospital, "owner") == render(again, "owner")
 
 
@@ -160,14 +200,18 @@ def test_a_report_is_written_whole(hospital: Assessment, tmp_path: Path) -> None
     assert os.listdir(tmp_path) == ["report.html"]
 
 
-def test_a_full_disk_leaves_the_old_report(hospital: Assessment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_report(
+    hospital: Assessment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
     target = tmp_path / "report.html"
     target.write_text("old")
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(EngineError, match=r"report\.html cannot be written: the disk is full\. Free space"):
+    with pytest.raises(
+        EngineError, match=r"report\.html cannot be written: the disk is full\. Free space"
+    ):
         write_report(hospital, target, "shared")
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["report.html"]
@@ -200,7 +244,9 @@ def test_a_pipe_is_no_report_and_stays_one(hospital: Assessment, tmp_path: Path)
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "nothing yet"])
-def test_a_link_stays_and_the_file_that_it_names_is_written(hospital: Assessment, tmp_path: Path, there: bool) -> None:
+def test_a_link_stays_and_the_file_that_it_names_is_written(
+    hospital: Assessment, tmp_path: Path, there: bool
+) -> None:
     (tmp_path / "pages").mkdir()
     target, link = tmp_path / "pages" / "target.html", tmp_path / "link.html"
     link.symlink_to("pages/target.html")

@@ -26,8 +26,12 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     desk.engine.close()
 
 
-def drawn(desk: Desk, rows: Sequence[Row], *, person: Sequence[str] = (), cuts: Sequence[int] = ()) -> Portrait:
-    with desk.counted(rows, quasi=["zip", "age"], sensitive=["illness"], person=person, types=TYPES) as counted:
+def drawn(
+    desk: Desk, rows: Sequence[Row], *, person: Sequence[str] = (), cuts: Sequence[int] = ()
+) -> Portrait:
+    with desk.counted(
+        rows, quasi=["zip", "age"], sensitive=["illness"], person=person, types=TYPES
+    ) as counted:
         return portrait(question(counted), cuts=cuts)
 
 
@@ -41,7 +45,9 @@ ROW = st.fixed_dictionaries(
     }
 )
 TABLE = st.lists(ROW, min_size=1, max_size=14)
-SLOWLY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOWLY = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def people_of(rows: Sequence[Row], person: bool) -> set[Any]:
@@ -68,7 +74,10 @@ def test_sizes_are_those_found_by_counting(desk: Desk, rows: list[Row]) -> None:
 @SLOWLY
 @given(rows=TABLE)
 def test_diversity_and_beliefs_are_those_found_by_counting(desk: Desk, rows: list[Row]) -> None:
-    values = {key: Counter(row["illness"] for row in group if row["illness"]) for key, group in by_group(rows).items()}
+    values = {
+        key: Counter(row["illness"] for row in group if row["illness"])
+        for key, group in by_group(rows).items()
+    }
     mine = [values[row["zip"], row["age"]] for row in rows]
     beliefs = Counter(Fraction(max(one.values()), one.total()) for one in mine if one)
     (found,) = drawn(desk, rows).exposures
@@ -81,9 +90,14 @@ def test_diversity_and_beliefs_are_those_found_by_counting(desk: Desk, rows: lis
 
 @SLOWLY
 @given(rows=TABLE)
-def test_somebody_in_several_groups_counts_once_where_they_are_most_exposed(desk: Desk, rows: list[Row]) -> None:
+def test_somebody_in_several_groups_counts_once_where_they_are_most_exposed(
+    desk: Desk, rows: list[Row]
+) -> None:
     size = {key: len(people_of(group, True)) for key, group in by_group(rows).items()}
-    worst = {name: min(size[row["zip"], row["age"]] for row in rows if row["name"] == name) for name in people_of(rows, True)}
+    worst = {
+        name: min(size[row["zip"], row["age"]] for row in rows if row["name"] == name)
+        for name in people_of(rows, True)
+    }
     found = drawn(desk, rows, person=["name"])
     assert {bar.low: bar.people for bar in found.sizes if bar.people} == Counter(worst.values())
     (exposure,) = found.exposures
@@ -92,7 +106,9 @@ def test_somebody_in_several_groups_counts_once_where_they_are_most_exposed(desk
 
 @SLOWLY
 @given(rows=TABLE, person=st.booleans())
-def test_examples_are_true_and_the_most_exposed_come_first(desk: Desk, rows: list[Row], person: bool) -> None:
+def test_examples_are_true_and_the_most_exposed_come_first(
+    desk: Desk, rows: list[Row], person: bool
+) -> None:
     (found,) = drawn(desk, rows, person=["name"] if person else []).exposures
     for example in found.examples:
         group = by_group(rows)[example.person.known["zip"], example.person.known["age"]]
@@ -108,15 +124,29 @@ def test_examples_are_true_and_the_most_exposed_come_first(desk: Desk, rows: lis
 
 
 def test_many_sizes_become_ranges_with_the_required_k_as_an_edge(desk: Desk) -> None:
-    rows = [{"name": "a", "zip": str(i), "age": 1, "illness": "flu"} for i in range(1, 16) for _ in range(i)]
+    rows = [
+        {"name": "a", "zip": str(i), "age": 1, "illness": "flu"}
+        for i in range(1, 16)
+        for _ in range(i)
+    ]
     found = drawn(desk, rows, cuts=(7,))
-    assert [(bar.low, bar.high) for bar in found.sizes] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 9), (10, 19)]
+    assert [(bar.low, bar.high) for bar in found.sizes] == [
+        (1, 1),
+        (2, 2),
+        (3, 3),
+        (4, 4),
+        (5, 6),
+        (7, 9),
+        (10, 19),
+    ]
     assert sum(bar.people for bar in found.sizes) == len(rows)
 
 
 def test_many_beliefs_become_ranges(desk: Desk) -> None:
     rows = [
-        {"name": "a", "zip": str(i), "age": 1, "illness": "flu" if j else "cold"} for i in range(1, 30) for j in range(i + 1)
+        {"name": "a", "zip": str(i), "age": 1, "illness": "flu" if j else "cold"}
+        for i in range(1, 30)
+        for j in range(i + 1)
     ]
     (found,) = drawn(desk, rows).exposures
     assert [bar.low for bar in found.beliefs] == list(BELIEFS[1:5])
@@ -133,10 +163,17 @@ def test_the_hospital_has_four_people_whose_condition_is_certain(hospital: Asses
     first = exposure.examples[0]
     assert first.person.identity == {"name": "Bruce"}
     assert (first.value, first.before, first.after) == ("Cancer", Fraction(5, 12), 1)
-    assert {example.person.identity["name"] for example in exposure.examples[:4]} == {"Bruce", "Dev", "Kenji", "Laura"}
+    assert {example.person.identity["name"] for example in exposure.examples[:4]} == {
+        "Bruce",
+        "Dev",
+        "Kenji",
+        "Laura",
+    }
 
 
-def test_spelling_is_no_diversity_in_the_pictures_either(assessed: Callable[[str], Assessment]) -> None:
+def test_spelling_is_no_diversity_in_the_pictures_either(
+    assessed: Callable[[str], Assessment],
+) -> None:
     assessment = assessed("""
 version: 1
 tables:
@@ -153,7 +190,10 @@ checks: [{l-diversity: {release: all, kind: distinct, l: 2}}]
     (exposure,) = assessment.portraits["all"].exposures
     assert exposure.certain == 4
     found = {example.person.identity["name"] for example in exposure.examples}
-    assert found in ({"Ann", "Cas"}, {"Bea", "Cas"})  # Ann and Bea are alike: one of them stands for both
+    assert found in (
+        {"Ann", "Cas"},
+        {"Bea", "Cas"},
+    )  # Ann and Bea are alike: one of them stands for both
 
 
 def test_portraits_are_only_drawn_when_asked_for(hospital: Assessment) -> None:
@@ -162,7 +202,9 @@ def test_portraits_are_only_drawn_when_asked_for(hospital: Assessment) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(1, 8))
-def test_foremost_is_the_beginning_of_a_full_sort(pairs: list[tuple[int, int]], number: int) -> None:
+def test_foremost_is_the_beginning_of_a_full_sort(
+    pairs: list[tuple[int, int]], number: int
+) -> None:
     keys = tuple(np.array([pair[i] for pair in pairs], dtype=np.float64) for i in (0, 1))
     expected = sorted(range(len(pairs)), key=lambda i: (*pairs[i], i))[:number]
     assert foremost(keys, number, np.arange(len(pairs))).tolist() == expected

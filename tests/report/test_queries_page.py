@@ -55,10 +55,13 @@ def asked(assessed: Assess) -> Callable[..., Assessment]:
     return lambda *names: assessed(PLAN + "".join(CHECKS[name] for name in names))
 
 
-def test_a_breach_shows_the_row_and_what_it_does_to_both_answers_side_by_side(asked: Callable[..., Assessment]) -> None:
+def test_a_breach_shows_the_row_and_what_it_does_to_both_answers_side_by_side(
+    asked: Callable[..., Assessment],
+) -> None:
     text = printed(asked("breached"))
     assert text.index("changes the answer of cancer") < text.index("secret cancer")
-    assert """\
+    assert (
+        """\
              secret cancer                       view wards
              patients                            stays
                 pid      name                       pid      diagnosis  ward
@@ -70,12 +73,16 @@ def test_a_breach_shows_the_row_and_what_it_does_to_both_answers_side_by_side(as
                 no rows         +  _fresh3
 
              To make it hold: add the condition stays.diagnosis <> 'cancer'.
-""" in text
+"""
+        in text
+    )
     assert text.count("add the condition") == 1
     assert text.count("stand for any\nvalues that occur in neither query.") == 1
 
 
-def test_where_it_is_narrow_the_tables_stand_below_each_other(asked: Callable[..., Assessment]) -> None:
+def test_where_it_is_narrow_the_tables_stand_below_each_other(
+    asked: Callable[..., Assessment],
+) -> None:
     text = printed(asked("breached"), width=70)
     assert re.search(r"no rows +\+  _fresh3\n\n {13}view wards\n {13}stays\n", text)
     assert max(map(len, text.splitlines())) <= 70
@@ -89,16 +96,22 @@ def test_every_line_says_about_which_secret_it_is(asked: Callable[..., Assessmen
     assert "meets the checks of this plan" in text
 
 
-def test_views_that_are_seen_together_point_at_the_one_that_tells(asked: Callable[..., Assessment]) -> None:
+def test_views_that_are_seen_together_point_at_the_one_that_tells(
+    asked: Callable[..., Assessment],
+) -> None:
     text = printed(asked("breached", "together"))
     assert "wards and flu-wards together" in text
     assert text.count("secret cancer  ") == 1
     assert "wards does so alone, see above." in text
 
 
-def test_views_together_show_their_own_evidence_where_nobody_else_did(asked: Callable[..., Assessment]) -> None:
+def test_views_together_show_their_own_evidence_where_nobody_else_did(
+    asked: Callable[..., Assessment],
+) -> None:
     text = printed(asked("together"))
-    assert "wards and flu-wards together" in text and "view wards" in text and "see above" not in text
+    assert (
+        "wards and flu-wards together" in text and "view wards" in text and "see above" not in text
+    )
 
 
 def test_an_answer_that_loses_a_row_says_which(asked: Callable[..., Assessment]) -> None:
@@ -139,7 +152,12 @@ def test_many_pairs_are_cut_short(asked: Callable[..., Assessment]) -> None:
     verdict = asked("pairs")[0]
     certificate = verdict.certificate
     assert certificate is not None
-    many = replace(verdict, evidence=replace(certificate, facts={**certificate.facts, "pairs": certificate.facts["pairs"] * 20}))
+    many = replace(
+        verdict,
+        evidence=replace(
+            certificate, facts={**certificate.facts, "pairs": certificate.facts["pairs"] * 20}
+        ),
+    )
     assert "and 36 more, see --json" in printed(Assessment("p", (many,)))
     assert "and 28 more" in Page(render(Assessment("p", (many,)), "owner")).text
 
@@ -152,7 +170,9 @@ def test_an_undecided_verdict_gives_its_code(assessed: Assess) -> None:
     assert "Undecided (constraints):" in Page(render(assessment, "shared")).text
 
 
-def test_many_views_do_not_make_a_long_list_of_adversaries(asked: Callable[..., Assessment]) -> None:
+def test_many_views_do_not_make_a_long_list_of_adversaries(
+    asked: Callable[..., Assessment],
+) -> None:
     text = printed(asked("holds", "breached", "together", "two keys", "pairs"))
     assert "and 2 more like these" in text
     assert len(re.findall("anyone who sees", text)) == 3
@@ -161,10 +181,16 @@ def test_many_views_do_not_make_a_long_list_of_adversaries(asked: Callable[..., 
 def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Assessment]) -> None:
     raw = render(asked("breached"), "owner")
     page = Page(raw)
-    assert "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + _fresh1 cancer _fresh2" in page.text
+    assert (
+        "secret cancer patients pid name _fresh1 _fresh3 stays pid diagnosis ward + _fresh1 cancer _fresh2"
+        in page.text
+    )
     assert "answer without + no rows answer with + + _fresh3" in page.text
     assert "before 25 % (1/4) after 50 % (1/2)" in page.text
-    assert "Total among these rows: some answer of the view fixes the whole answer of the secret." in page.text
+    assert (
+        "Total among these rows: some answer of the view fixes the whole answer of the secret."
+        in page.text
+    )
     assert "Partial among these rows: beliefs move" in Page(render(asked("two keys"), "owner")).text
     assert 'style="width: 25.00%"' in raw and 'style="width: 50.00%"' in raw
     assert "To make it hold: add the condition stays.diagnosis <> 'cancer'." in page.text
@@ -173,16 +199,23 @@ def test_the_page_shows_tables_beliefs_and_the_change(asked: Callable[..., Asses
 
 
 @pytest.mark.parametrize("audience", ["owner", "shared"])
-def test_evidence_from_no_rows_is_for_everybody(asked: Callable[..., Assessment], audience: Any) -> None:
+def test_evidence_from_no_rows_is_for_everybody(
+    asked: Callable[..., Assessment], audience: Any
+) -> None:
     assessment = asked("breached")
     text = Page(render(assessment, audience)).text
-    assert "Nothing here is from your rows: it was decided from the tables' description and the queries." in text
+    assert (
+        "Nothing here is from your rows: it was decided from the tables' description and the queries."
+        in text
+    )
     assert "Owner's view" not in text and "Do not announce" not in text
     assert "changes the answer of cancer" in text
     assert "To make it hold" in printed(assessment, audience=audience)
 
 
-def test_the_glossary_has_the_words_of_this_page_only(asked: Callable[..., Assessment], hospital: Assessment) -> None:
+def test_the_glossary_has_the_words_of_this_page_only(
+    asked: Callable[..., Assessment], hospital: Assessment
+) -> None:
     words = Page(render(asked("holds"), "owner")).text
     assert "row that matters" in words and "quasi-identifiers" not in words
     both = Assessment("p", (*hospital, *asked("holds")))
@@ -191,21 +224,35 @@ def test_the_glossary_has_the_words_of_this_page_only(asked: Callable[..., Asses
     assert "Owner's view: contains personal values." in page
 
 
-def test_a_page_about_queries_promises_no_more_than_it_found(asked: Callable[..., Assessment]) -> None:
+def test_a_page_about_queries_promises_no_more_than_it_found(
+    asked: Callable[..., Assessment],
+) -> None:
     words = set(re.findall(r"[a-z]+", Page(render(asked(*CHECKS), "owner")).text.lower()))
     assert not words & {"safe", "anonymous", "compliant", "guaranteed"}
 
 
-def test_constants_of_queries_cannot_break_out_of_the_page(asked: Callable[..., Assessment]) -> None:
+def test_constants_of_queries_cannot_break_out_of_the_page(
+    asked: Callable[..., Assessment],
+) -> None:
     verdict = asked("breached")[0]
     witness = verdict.witness
     assert witness is not None
     row = {"relation": EVIL, "columns": [EVIL], "values": [EVIL]}
     facts = {
-        **witness.facts, "critical_tuple": row, "instance_view": [row], "view": EVIL, "claim": [EVIL], "changes": [EVIL],
-        "executed": {"secret": {"without": [[EVIL]], "with": []}, "view": {"without": [], "with": [[EVIL, None]]}},
-    }  # fmt: skip
-    evil: Verdict = replace(verdict, evidence=Witness("tuple", facts), subject={"secret": EVIL, "release": EVIL})
+        **witness.facts,
+        "critical_tuple": row,
+        "instance_view": [row],
+        "view": EVIL,
+        "claim": [EVIL],
+        "changes": [EVIL],
+        "executed": {
+            "secret": {"without": [[EVIL]], "with": []},
+            "view": {"without": [], "with": [[EVIL, None]]},
+        },
+    }
+    evil: Verdict = replace(
+        verdict, evidence=Witness("tuple", facts), subject={"secret": EVIL, "release": EVIL}
+    )
     page = Page(render(Assessment("p", (evil,)), "owner"))
     assert not {tag for tag, _ in page.tags} & {"script", "img"}
     assert "NULL" in page.text
@@ -225,10 +272,14 @@ checks:
 """
 
 
-def test_of_wide_tables_only_the_values_are_shown_that_something_depends_on(assessed: Assess) -> None:
+def test_of_wide_tables_only_the_values_are_shown_that_something_depends_on(
+    assessed: Assess,
+) -> None:
     assessment = assessed(WIDE)
     text = printed(assessment)
-    assert queries.because(assessment[0]).startswith("rows orders(okey: '_fresh1', customer: '_fresh2', status: 'F', ...) and orders(okey")
+    assert queries.because(assessment[0]).startswith(
+        "rows orders(okey: '_fresh1', customer: '_fresh2', status: 'F', ...) and orders(okey"
+    )
     assert re.search(r"okey +customer +status +\.\.\. +okey +priority +\.\.\.\n", text)
     assert "Columns that are left out (...) have such values too." in " ".join(text.split())
     page = Page(render(assessment, "shared")).text
@@ -240,5 +291,7 @@ def test_square_brackets_are_no_markup(asked: Callable[..., Assessment]) -> None
     verdict = asked("breached")[0]
     assert verdict.witness is not None
     row = {"relation": "R", "columns": ["x"], "values": ["[bold]no[/bold]"]}
-    told = replace(verdict, evidence=Witness("tuple", {**verdict.witness.facts, "critical_tuple": row}))
+    told = replace(
+        verdict, evidence=Witness("tuple", {**verdict.witness.facts, "critical_tuple": row})
+    )
     assert "[bold]no[/bold]" in printed(Assessment("p", (told,)))

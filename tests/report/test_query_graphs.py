@@ -71,7 +71,9 @@ def drawn_in(assessment: Assessment) -> list[Chart]:
 def marked(one: Chart) -> list[str]:
     """The subgoals that a picture says are marked."""
     label = ET.fromstring(one.svg).attrib["aria-label"]
-    return [part.partition(", marked ")[0] for part in re.split("; | or ", label) if ", marked " in part]
+    return [
+        part.partition(", marked ")[0] for part in re.split("; | or ", label) if ", marked " in part
+    ]
 
 
 def random_query(rng: random.Random, most: int = 12) -> Conjunctive:
@@ -81,10 +83,19 @@ def random_query(rng: random.Random, most: int = 12) -> Conjunctive:
     def term() -> Term:
         return Constant(rng.choice(["x", 1])) if rng.random() < 0.2 else rng.choice(variables)
 
-    atoms = [Atom(name, tuple(term() for _ in TABLES[name].columns)) for name in rng.choices(sorted(TABLES), k=rng.randint(1, most))]
-    used = [one for one in dict.fromkeys(term for atom in atoms for term in atom.terms) if isinstance(one, Variable)]
+    atoms = [
+        Atom(name, tuple(term() for _ in TABLES[name].columns))
+        for name in rng.choices(sorted(TABLES), k=rng.randint(1, most))
+    ]
+    used = [
+        one
+        for one in dict.fromkeys(term for atom in atoms for term in atom.terms)
+        if isinstance(one, Variable)
+    ]
     head = tuple(rng.sample(used, k=min(len(used), rng.randint(0, 3))))
-    compared = [Comparison(rng.choice(used), "!=", Constant("x"))] if used and rng.random() < 0.3 else []
+    compared = (
+        [Comparison(rng.choice(used), "!=", Constant("x"))] if used and rng.random() < 0.3 else []
+    )
     return Conjunctive(head, tuple(atoms), tuple(compared))
 
 
@@ -92,7 +103,12 @@ def random_query(rng: random.Random, most: int = 12) -> Conjunctive:
 
 
 def overlap(one: Box, other: Box) -> bool:
-    return one.x < other.x + other.width and other.x < one.x + one.width and one.y < other.y + other.height and other.y < one.y + one.height
+    return (
+        one.x < other.x + other.width
+        and other.x < one.x + one.width
+        and one.y < other.y + other.height
+        and other.y < one.y + one.height
+    )
 
 
 def points(join: Join) -> list[tuple[float, float]]:
@@ -104,10 +120,15 @@ def points(join: Join) -> list[tuple[float, float]]:
     for step in range(1, 20):
         t = step / 20
         weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-        found.append((
-            sum(weight * at for weight, at in zip(weights, (x, x + reach, far, right), strict=True)),
-            sum(weight * at for weight, at in zip(weights, (y, y, below, below), strict=True)),
-        ))  # fmt: skip
+        found.append(
+            (
+                sum(
+                    weight * at
+                    for weight, at in zip(weights, (x, x + reach, far, right), strict=True)
+                ),
+                sum(weight * at for weight, at in zip(weights, (y, y, below, below), strict=True)),
+            )
+        )
     return found
 
 
@@ -119,10 +140,19 @@ def test_no_box_overlaps_another_and_no_line_runs_across_a_box(seed: int) -> Non
         found = layout(part, TABLES)
         assert len(found.boxes) == len(part.atoms)
         assert not any(overlap(one, other) for one, other in combinations(found.boxes, 2))
-        assert all(box.x >= 0 and box.x + box.width <= found.width and box.y >= 0 and box.y + box.height <= found.height for box in found.boxes)
+        assert all(
+            box.x >= 0
+            and box.x + box.width <= found.width
+            and box.y >= 0
+            and box.y + box.height <= found.height
+            for box in found.boxes
+        )
         for x, y in (point for join in found.joins for point in points(join)):
             assert 0 <= x <= found.width
-            assert not any(box.x < x < box.x + box.width and box.y < y < box.y + box.height for box in found.boxes)
+            assert not any(
+                box.x < x < box.x + box.width and box.y < y < box.y + box.height
+                for box in found.boxes
+            )
 
 
 def test_every_variable_that_stands_in_several_places_is_one_line_through_all_of_them() -> None:
@@ -135,20 +165,33 @@ def test_every_variable_that_stands_in_several_places_is_one_line_through_all_of
 
 def test_a_join_ends_at_the_lines_of_its_columns() -> None:
     x, y = Variable("x"), Variable("y")
-    found = layout(Conjunctive((), (Atom("R", (x, y)), Atom("S", (Constant("k"), Constant("k"), y)))), TABLES)
+    found = layout(
+        Conjunctive((), (Atom("R", (x, y)), Atom("S", (Constant("k"), Constant("k"), y)))), TABLES
+    )
     [join] = found.joins
     one, other = found.boxes
-    assert join.start == (one.x + one.width, one.at(1)) and join.end == (other.x, other.at(2)) and not join.back
+    assert (
+        join.start == (one.x + one.width, one.at(1))
+        and join.end == (other.x, other.at(2))
+        and not join.back
+    )
 
 
 def test_of_wide_tables_only_the_columns_are_drawn_of_which_something_is_asked() -> None:
     terms: list[Term] = [Variable(f"v{number}") for number in range(11)]
     terms[4] = Constant("F")
     [box] = layout(Conjunctive((terms[7],), (Atom("W", tuple(terms)),)), TABLES).boxes
-    assert [(cell.column, cell.value, cell.shown) for cell in box.cells] == [("column4", "'F'", False), ("column7", "v7", True)]
+    assert [(cell.column, cell.value, cell.shown) for cell in box.cells] == [
+        ("column4", "'F'", False),
+        ("column7", "v7", True),
+    ]
     assert box.left_out == 9
     [everything] = layout(Conjunctive(tuple(terms), (Atom("W", tuple(terms)),)), TABLES).boxes
-    assert len(everything.cells) == 9 and everything.left_out == 2 and "column4" in [cell.column for cell in everything.cells]
+    assert (
+        len(everything.cells) == 9
+        and everything.left_out == 2
+        and "column4" in [cell.column for cell in everything.cells]
+    )
 
 
 # -- the picture ------------------------------------------------------------------------------------------
@@ -157,31 +200,70 @@ def test_of_wide_tables_only_the_columns_are_drawn_of_which_something_is_asked()
 def test_a_picture_is_xml_by_itself_without_script_or_address_and_the_same_every_time() -> None:
     rng = random.Random(3)
     for _ in range(60):
-        query = Drawn("view", "v", tuple(random_query(rng, 4) for _ in range(rng.randint(1, 3))), TABLES)
+        query = Drawn(
+            "view", "v", tuple(random_query(rng, 4) for _ in range(rng.randint(1, 3))), TABLES
+        )
         one = chart(query)
         root = ET.fromstring(one.svg)
-        assert root.tag == "svg" and root.attrib["role"] == "img" and root.attrib["aria-label"].startswith("view v: ")
+        assert (
+            root.tag == "svg"
+            and root.attrib["role"] == "img"
+            and root.attrib["aria-label"].startswith("view v: ")
+        )
         assert not re.search(r"https?:|url\(|<script|@import|var\(", one.svg)
         assert one == chart(query)
         width, height = int(root.attrib["width"]), int(root.attrib["height"])
-        assert all(float(text.attrib["x"]) < width and float(text.attrib["y"]) < height for text in root.iter("text"))
+        assert all(
+            float(text.attrib["x"]) < width and float(text.attrib["y"]) < height
+            for text in root.iter("text")
+        )
 
 
 def test_names_and_constants_cannot_break_out_of_the_picture() -> None:
     evil = {EVIL: Relation(EVIL, (EVIL, "b"))}
-    part = Conjunctive((Variable(EVIL),), (Atom(EVIL, (Variable(EVIL), Constant(EVIL))),), (Comparison(Variable(EVIL), "!=", Constant(EVIL)),))
+    part = Conjunctive(
+        (Variable(EVIL),),
+        (Atom(EVIL, (Variable(EVIL), Constant(EVIL))),),
+        (Comparison(Variable(EVIL), "!=", Constant(EVIL)),),
+    )
     root = ET.fromstring(chart(Drawn("secret", EVIL, (part,), evil)).svg)
-    assert not {element.tag for element in root.iter()} - {"svg", "title", "g", "rect", "text", "circle", "path"}
+    assert not {element.tag for element in root.iter()} - {
+        "svg",
+        "title",
+        "g",
+        "rect",
+        "text",
+        "circle",
+        "path",
+    }
 
 
 def test_a_large_query_is_shortened_to_what_is_near_the_marks_and_says_so() -> None:
     names = [Variable(f"v{number}") for number in range(21)]
-    chain = Conjunctive((names[0],), tuple(Atom("R", (names[at], names[at + 1])) for at in range(20)))
+    chain = Conjunctive(
+        (names[0],), tuple(Atom("R", (names[at], names[at + 1])) for at in range(20))
+    )
     one = chart(Drawn("view", "v", (chain,), TABLES, marks={(0, 10): "+"}))
-    assert f"{MOST_SUBGOALS} of its 20 subgoals are drawn: the marked ones and those nearest to them" in one.note
+    assert (
+        f"{MOST_SUBGOALS} of its 20 subgoals are drawn: the marked ones and those nearest to them"
+        in one.note
+    )
     label = ET.fromstring(one.svg).attrib["aria-label"]
-    assert "R(v10, v11), marked +" in label and "R(v0, v1)" not in label and "and 8 more subgoals" in label
-    assert len([rect for rect in ET.fromstring(one.svg).iter("rect") if "graph-badge" not in rect.attrib["class"]]) == MOST_SUBGOALS
+    assert (
+        "R(v10, v11), marked +" in label
+        and "R(v0, v1)" not in label
+        and "and 8 more subgoals" in label
+    )
+    assert (
+        len(
+            [
+                rect
+                for rect in ET.fromstring(one.svg).iter("rect")
+                if "graph-badge" not in rect.attrib["class"]
+            ]
+        )
+        == MOST_SUBGOALS
+    )
 
 
 def test_a_query_without_tables_has_a_picture_too() -> None:
@@ -198,11 +280,21 @@ def some_way(part: Conjunctive, place: int, rows: list[tuple[str, tuple[Any, ...
     """By brute force: is there a choice of a row for each subgoal, the first row for this one, that satisfies the query?"""
     for chosen in product(rows, repeat=len(part.atoms)):
         values: dict[Any, Any] = {}
-        fits = chosen[place] == rows[0] and all(atom.relation == name for atom, (name, _) in zip(part.atoms, chosen, strict=True))
+        fits = chosen[place] == rows[0] and all(
+            atom.relation == name for atom, (name, _) in zip(part.atoms, chosen, strict=True)
+        )
         for atom, (_, row) in zip(part.atoms, chosen, strict=True) if fits else ():
             for term, value in zip(atom.terms, row, strict=True):
-                fits = fits and (term.value == value if isinstance(term, Constant) else values.setdefault(term, value) == value)
-        if fits and all(values[one.left] != one.right.value for one in part.comparisons if isinstance(one.right, Constant)):
+                fits = fits and (
+                    term.value == value
+                    if isinstance(term, Constant)
+                    else values.setdefault(term, value) == value
+                )
+        if fits and all(
+            values[one.left] != one.right.value
+            for one in part.comparisons
+            if isinstance(one.right, Constant)
+        ):
             return True
     return False
 
@@ -212,10 +304,22 @@ def test_marked_are_the_subgoals_that_the_row_is_in_some_way_to_satisfy_the_quer
     tables, met = {name: TABLES[name] for name in "RT"}, 0
     for _ in range(600):
         variables = [Variable(name) for name in "xyz"]
-        atoms = tuple(Atom(name, tuple(rng.choice([*variables, Constant("a")]) for _ in tables[name].columns)) for name in rng.choices("RT", k=rng.randint(1, 3)))
+        atoms = tuple(
+            Atom(name, tuple(rng.choice([*variables, Constant("a")]) for _ in tables[name].columns))
+            for name in rng.choices("RT", k=rng.randint(1, 3))
+        )
         used = [term for atom in atoms for term in atom.terms if isinstance(term, Variable)]
-        part = Conjunctive((), atoms, (Comparison(rng.choice(used), "!=", Constant("b")),) if used and rng.random() < 0.4 else ())
-        rows = [(name, tuple(rng.choice("ab") for _ in tables[name].columns)) for name in rng.choices("RT", k=rng.randint(1, 4))]
+        part = Conjunctive(
+            (),
+            atoms,
+            (Comparison(rng.choice(used), "!=", Constant("b")),)
+            if used and rng.random() < 0.4
+            else (),
+        )
+        rows = [
+            (name, tuple(rng.choice("ab") for _ in tables[name].columns))
+            for name in rng.choices("RT", k=rng.randint(1, 4))
+        ]
         row, *instance = [{"relation": name, "values": list(values)} for name, values in rows]
         expected = {(0, place) for place in range(len(atoms)) if some_way(part, place, rows)}
         if expected:
@@ -249,33 +353,61 @@ def test_of_a_union_the_part_is_marked_that_can_be_the_row(assessed: Assess) -> 
 
 def test_what_is_not_read_exactly_says_so(assessed: Assess) -> None:
     _, view = drawn_in(assessed(asked("cancer", "free")))
-    assert marked(view) == ["stays(pid, 'cancer', ward, day)"] and "not read exactly" in view.note and "rows that it depends on" in view.svg
+    assert (
+        marked(view) == ["stays(pid, 'cancer', ward, day)"]
+        and "not read exactly" in view.note
+        and "rows that it depends on" in view.svg
+    )
 
 
 def test_pairs_of_subgoals_have_the_same_number_in_both_queries(assessed: Assess) -> None:
     secret, view = drawn_in(assessed(asked("c", "d")))
     assert secret.title == "secret c: 2 of 3 subgoals could be a row of the other query"
-    numbers = [[text.text for text in ET.fromstring(one.svg).iter("text") if text.attrib["class"] == "graph-on"] for one in (secret, view)]
+    numbers = [
+        [
+            text.text
+            for text in ET.fromstring(one.svg).iter("text")
+            if text.attrib["class"] == "graph-on"
+        ]
+        for one in (secret, view)
+    ]
     assert numbers == [["1", "2"], ["1, 2"]]
     assert "stroke-dasharray" in secret.svg  # not by colour alone
 
 
 def test_of_several_views_the_one_is_drawn_that_tells(assessed: Assess) -> None:
-    assert [one.title.partition(":")[0] for one in drawn_in(assessed(asked("cancer", "flu", "wards")))] == ["secret cancer", "view wards"]
+    assert [
+        one.title.partition(":")[0] for one in drawn_in(assessed(asked("cancer", "flu", "wards")))
+    ] == ["secret cancer", "view wards"]
     both = drawn_in(assessed(asked("c", "flu", "d")))
     assert [one.title.partition(":")[0] for one in both] == ["secret c", "view d"]
 
 
 def test_with_independent_attributes_they_are_drawn_apart(assessed: Assess) -> None:
     plan = PLAN.replace("nullable: []}\n  N:", "key: [pid], nullable: []}\n  N:")
-    [secret, _] = drawn_in(assessed(plan + "  - perfect-privacy: {secret: cancer, release: either, model: attribute-independent}\n"))
+    [secret, _] = drawn_in(
+        assessed(
+            plan
+            + "  - perfect-privacy: {secret: cancer, release: either, model: attribute-independent}\n"
+        )
+    )
     assert any("stays_diagnosis" in one for one in marked(secret))
 
 
 def test_a_witness_of_other_tables_marks_nothing() -> None:
-    read = Reading("v", "", "datalog", (), (), Query("v", (Conjunctive((), (Atom("R", (Variable("x"), Variable("y"))),)),)))
+    read = Reading(
+        "v",
+        "",
+        "datalog",
+        (),
+        (),
+        Query("v", (Conjunctive((), (Atom("R", (Variable("x"), Variable("y"))),)),)),
+    )
     row = {"relation": "gone", "columns": ["a"], "values": [1]}
-    secret, view = graphs(QueryQuestion(read, (read,), TABLES), {"critical_tuple": row, "instance_secret": [], "instance_view": [row], "view": "v"})
+    secret, view = graphs(
+        QueryQuestion(read, (read,), TABLES),
+        {"critical_tuple": row, "instance_secret": [], "instance_view": [row], "view": "v"},
+    )
     assert marked(secret) == marked(view) == []
 
 
@@ -286,7 +418,9 @@ def test_a_witness_of_other_tables_marks_nothing() -> None:
 def test_the_report_shows_both_queries_to_everybody(assessed: Assess, audience: Any) -> None:
     raw = render(assessed(asked("cancer", "wards")), audience)
     page = Page(raw)
-    assert [one for one in page.named("figure") if one.get("class") == "graph"] == [{"class": "graph"}] * 2
+    assert [one for one in page.named("figure") if one.get("class") == "graph"] == [
+        {"class": "graph"}
+    ] * 2
     assert "secret cancer: the marked subgoal can be the row that matters" in page.text
     assert raw.index('class="graphs"') < raw.index('class="sides"')
     assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", raw)
@@ -294,4 +428,7 @@ def test_the_report_shows_both_queries_to_everybody(assessed: Assess, audience: 
 
 def test_a_report_without_the_questions_has_no_pictures(assessed: Assess) -> None:
     found = assessed(asked("cancer", "wards"))
-    assert "query-graph" not in render(Assessment("p", found.verdicts), "owner").partition("</style>")[2]
+    assert (
+        "query-graph"
+        not in render(Assessment("p", found.verdicts), "owner").partition("</style>")[2]
+    )

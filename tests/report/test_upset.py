@@ -50,7 +50,11 @@ YOUNG = "  - k-sind: {releases: [age26to28, sars], k: 2}\n"
 
 
 def some(views: int, *combinations: tuple[tuple[int, ...], tuple[int, ...], int]) -> Memberships:
-    return Memberships(tuple(f"v{number}" for number in range(views)), tuple(Combination(*one) for one in combinations), "condition")
+    return Memberships(
+        tuple(f"v{number}" for number in range(views)),
+        tuple(Combination(*one) for one in combinations),
+        "condition",
+    )
 
 
 # -- counting --------------------------------------------------------------------------------------------
@@ -59,8 +63,18 @@ def some(views: int, *combinations: tuple[tuple[int, ...], tuple[int, ...], int]
 def a_table(rng: random.Random) -> tuple[list[tuple[list[set[int]], int]], int, int]:
     """People by hand: for each view the values with which it selects them, and the value that they have."""
     views, values = rng.randint(1, 4), rng.randint(1, 3)
-    kinds = [[{v for v in range(values) if rng.random() < share} for share in rng.choices((0.0, 0.5, 1.0, 1.0), k=views)] for _ in range(rng.randint(1, 4))]
-    return [(rng.choice(kinds), rng.randrange(values)) for _ in range(rng.randint(1, 12))], views, values
+    kinds = [
+        [
+            {v for v in range(values) if rng.random() < share}
+            for share in rng.choices((0.0, 0.5, 1.0, 1.0), k=views)
+        ]
+        for _ in range(rng.randint(1, 4))
+    ]
+    return (
+        [(rng.choice(kinds), rng.randrange(values)) for _ in range(rng.randint(1, 12))],
+        views,
+        values,
+    )
 
 
 def overlap_of_people(people: list[tuple[list[set[int]], int]], views: int, values: int) -> Overlap:
@@ -72,7 +86,14 @@ def overlap_of_people(people: list[tuple[list[set[int]], int]], views: int, valu
         for view, by in enumerate(selected):
             outputs[person, view, sorted(by)] = 1 + view
     names = tuple(f"v{number}" for number in range(views))
-    return Overlap(tuple(range(values)), names, outputs, np.ones(len(people), dtype=np.int64), np.zeros(views + 1, dtype=np.int64), current)
+    return Overlap(
+        tuple(range(values)),
+        names,
+        outputs,
+        np.ones(len(people), dtype=np.int64),
+        np.zeros(views + 1, dtype=np.int64),
+        current,
+    )
 
 
 def test_counts_are_those_of_a_look_at_everybody() -> None:
@@ -94,7 +115,9 @@ def test_counts_are_those_of_a_look_at_everybody() -> None:
             assert [c.people for c in found.combinations] == sorted(by_hand.values(), reverse=True)
             assert {c.inside: c.people for c in true.combinations} == truly and true.is_certain
             for view in range(views):
-                assert true.shown_by(view) == sum(value in selected[view] for selected, value in people)
+                assert true.shown_by(view) == sum(
+                    value in selected[view] for selected, value in people
+                )
         assert true_memberships(replace(overlap, current=None)) == memberships(overlap)
 
 
@@ -109,15 +132,26 @@ def test_views_that_share_a_row_lose_nobody() -> None:
         for place, view in enumerate(kept):
             assert less.shown_by(place) == found.shown_by(view)
         rest = [view for view in range(views) if view not in kept]
-        assert less.shown_by(len(kept)) == sum(one.people for one in found.combinations if {*one.inside, *one.perhaps} & set(rest))
+        assert less.shown_by(len(kept)) == sum(
+            one.people for one in found.combinations if {*one.inside, *one.perhaps} & set(rest)
+        )
 
 
-@pytest.mark.parametrize(("check", "told_of", "true_of"), [
-    (BOTH, {((0,), ()): 3, ((1,), ()): 3, ((0, 1), ()): 1}, {(0,): 3, (1,): 3, (0, 1): 1}),
-    (ALL, {((0,), (2,)): 3, ((1,), (2,)): 3, ((0, 1), (2,)): 1}, {(0,): 2, (0, 2): 1, (0, 1, 2): 1, (1,): 2, (1, 2): 1}),
-    (YOUNG, {((), (1,)): 3, ((0,), (1,)): 4}, {(): 2, (1,): 1, (0,): 2, (0, 1): 2}),
-])  # fmt: skip
-def test_counts_come_from_the_rows(tmp_path: Path, check: str, told_of: dict[object, int], true_of: dict[object, int]) -> None:
+@pytest.mark.parametrize(
+    ("check", "told_of", "true_of"),
+    [
+        (BOTH, {((0,), ()): 3, ((1,), ()): 3, ((0, 1), ()): 1}, {(0,): 3, (1,): 3, (0, 1): 1}),
+        (
+            ALL,
+            {((0,), (2,)): 3, ((1,), (2,)): 3, ((0, 1), (2,)): 1},
+            {(0,): 2, (0, 2): 1, (0, 1, 2): 1, (1,): 2, (1, 2): 1},
+        ),
+        (YOUNG, {((), (1,)): 3, ((0,), (1,)): 4}, {(): 2, (1,): 1, (0,): 2, (0, 1): 2}),
+    ],
+)
+def test_counts_come_from_the_rows(
+    tmp_path: Path, check: str, told_of: dict[object, int], true_of: dict[object, int]
+) -> None:
     (tmp_path / "tacit.yaml").write_text(PLAN + check, "utf-8")
     plan = load_plan(tmp_path / "tacit.yaml")
     with Desk(plan) as desk:
@@ -130,13 +164,19 @@ def test_counts_come_from_the_rows(tmp_path: Path, check: str, told_of: dict[obj
 # -- the picture -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("found", "title"), [
-    (some(2, ((0,), (), 3), ((0, 1), (), 1)), "1 of 4 people is in both views"),
-    (some(3, ((0, 2), (), 4)), "All 4 people are in more than one view"),
-    (some(3, ((0, 2), (), 4), ((0,), (1,), 2)), "4 of 6 people are in more than one view, and 2 more may be"),
-    (some(2, ((0,), (1,), 2), ((), (), 5)), "2 of 7 people may be in both views"),
-    (some(2, ((0,), (), 2), ((1,), (), 5)), "Nobody is in more than one view"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "title"),
+    [
+        (some(2, ((0,), (), 3), ((0, 1), (), 1)), "1 of 4 people is in both views"),
+        (some(3, ((0, 2), (), 4)), "All 4 people are in more than one view"),
+        (
+            some(3, ((0, 2), (), 4), ((0,), (1,), 2)),
+            "4 of 6 people are in more than one view, and 2 more may be",
+        ),
+        (some(2, ((0,), (1,), 2), ((), (), 5)), "2 of 7 people may be in both views"),
+        (some(2, ((0,), (), 2), ((1,), (), 5)), "Nobody is in more than one view"),
+    ],
+)
 def test_the_title_says_how_many_are_in_several_views(found: Memberships, title: str) -> None:
     assert finding(found) == title
     drawn = upset_chart(found)
@@ -147,12 +187,21 @@ def test_the_picture_stands_alone_and_is_the_same_every_time() -> None:
     found = some(3, ((0,), (), 30), ((1,), (2,), 12), ((), (), 4), ((0, 1, 2), (), 1))
     drawn = upset_chart(found)
     assert drawn is not None and drawn == upset_chart(found)
-    assert drawn.svg.startswith('<svg role="img"') and "http" not in drawn.svg and "<script" not in drawn.svg
+    assert (
+        drawn.svg.startswith('<svg role="img"')
+        and "http" not in drawn.svg
+        and "<script" not in drawn.svg
+    )
     root = ET.fromstring(drawn.svg)
     assert root.attrib["aria-label"].startswith(drawn.title)
-    assert "30 people in v0 only; 12 people in v1, perhaps in v2; 4 people in no view; 1 person in v0, v1 and v2 only" in root.attrib["aria-label"]
+    assert (
+        "30 people in v0 only; 12 people in v1, perhaps in v2; 4 people in no view; 1 person in v0, v1 and v2 only"
+        in root.attrib["aria-label"]
+    )
     texts = [node.text for node in root.iter("text")]
-    assert texts.count("30") == 1 and "v2" in texts and "13" in texts  # a bar, a view, and all who are or may be in a view
+    assert (
+        texts.count("30") == 1 and "v2" in texts and "13" in texts
+    )  # a bar, a view, and all who are or may be in a view
     assert "A ring: people are in that view or not, depending on their condition." in drawn.note
     assert "A column without a dot: people whom no view shows." in drawn.note
 
@@ -165,7 +214,11 @@ def test_names_are_text_and_no_markup() -> None:
 
 
 def test_small_combinations_are_added_up() -> None:
-    found = some(6, *(((number % 6,), (), 100 - number) for number in range(6)), *(((a, b), (), 2) for a in range(6) for b in range(a)))
+    found = some(
+        6,
+        *(((number % 6,), (), 100 - number) for number in range(6)),
+        *(((a, b), (), 2) for a in range(6) for b in range(a)),
+    )
     columns = columns_of(found.combinations, 8)
     assert len(columns) == 8 and columns[-1].label == "rest"
     assert sum(one.people for one in columns) == found.people
@@ -196,7 +249,25 @@ def test_there_is_nothing_to_draw_for_one_view_or_nobody() -> None:
     assert upset_chart(some(2, ((), (), 5))) is None
 
 
-@pytest.mark.parametrize("number", [0, 1, 999, 9_999, 10_000, 99_949, 99_950, 99_951, 999_499, 999_500, 999_999, 10**6, 123_456_789, 10**9])
+@pytest.mark.parametrize(
+    "number",
+    [
+        0,
+        1,
+        999,
+        9_999,
+        10_000,
+        99_949,
+        99_950,
+        99_951,
+        999_499,
+        999_500,
+        999_999,
+        10**6,
+        123_456_789,
+        10**9,
+    ],
+)
 def test_numbers_above_bars_are_short_and_near(number: int) -> None:
     text = short_number(number)
     assert len(text) <= 5

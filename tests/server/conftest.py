@@ -19,5 +19,12 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 @pytest.fixture(scope="module")
 def open_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A gateway whose decision is a stand-in that allows everything."""
-    with live(tmp_path_factory.mktemp("open"), decider=FAKE, decide_seconds=2, timeout=3, wait=1, queries=4) as running:
+    with live(
+        tmp_path_factory.mktemp("open"),
+        decider=FAKE,
+        decide_seconds=2,
+        timeout=3,
+        wait=1,
+        queries=4,
+    ) as running:
         yield running

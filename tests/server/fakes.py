@@ -8,7 +8,15 @@ from typing import Any
 
 from tacit.server.deciding import Decision
 
-REFUSED = {"discloses": "cancer", "undecided": "cancer", "may-fail": "cancer", "not-granted": None, "syntax": None, "too-large": None, "parameters": None}
+REFUSED = {
+    "discloses": "cancer",
+    "undecided": "cancer",
+    "may-fail": "cancer",
+    "not-granted": None,
+    "syntax": None,
+    "too-large": None,
+    "parameters": None,
+}
 
 
 class Decider:
@@ -18,7 +26,9 @@ class Decider:
         self.policy = policy
 
     def decide(self, role: str, sql: str, parameters: Any = ()) -> Decision:
-        code = sql.partition("*/")[0].removeprefix("/*").strip() if sql.startswith("/*") else "allowed"
+        code = (
+            sql.partition("*/")[0].removeprefix("/*").strip() if sql.startswith("/*") else "allowed"
+        )
         if code == "hang":
             time.sleep(3600)
         if code == "crash":
@@ -26,7 +36,15 @@ class Decider:
         if code == "fault":
             raise RuntimeError("Ellen Moss")
         if code == "told":
-            return Decision(True, "allowed", "told", sql=f"SELECT '{type(parameters[0]).__name__}' AS told", columns=("told",))
+            return Decision(
+                True,
+                "allowed",
+                "told",
+                sql=f"SELECT '{type(parameters[0]).__name__}' AS told",
+                columns=("told",),
+            )
         if code in REFUSED:
-            return Decision(False, code, f"refused as {code}.", "Ask something else.", REFUSED[code])
+            return Decision(
+                False, code, f"refused as {code}.", "Ask something else.", REFUSED[code]
+            )
         return Decision(True, "allowed", "allowed.", sql=sql, columns=("one",), key=sql)

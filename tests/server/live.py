@@ -87,7 +87,12 @@ class Live:
             raise self._failed[0]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.server.should_exit = True
         self._thread.join(30)
         self._listening.__exit__()
@@ -96,7 +101,9 @@ class Live:
     def _run(self) -> None:
         async def main() -> None:
             try:
-                self.gateway = Gateway(self.plan, self._options, tell=self.said.append, **self._decider)
+                self.gateway = Gateway(
+                    self.plan, self._options, tell=self.said.append, **self._decider
+                )
                 try:
                     await self.gateway.start()
                 except BaseException:
@@ -121,8 +128,13 @@ class Live:
 
     def client(self, token: str | None = None, **more: Any) -> httpx.Client:
         """A client with a token: ann's unless another is given."""
-        headers = {"Authorization": f"Bearer {self.token if token is None else token}", **more.pop("headers", {})}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False, verify=False, **more)
+        headers = {
+            "Authorization": f"Bearer {self.token if token is None else token}",
+            **more.pop("headers", {}),
+        }
+        return httpx.Client(
+            base_url=self.url, headers=headers, timeout=60, trust_env=False, verify=False, **more
+        )
 
     def query(self, sql: str, **body: Any) -> httpx.Response:
         """One query."""

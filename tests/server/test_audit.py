@@ -43,7 +43,10 @@ def test_what_was_awaited_is_in_the_file(tmp_path: Path) -> None:
 
 def test_many_threads(tmp_path: Path) -> None:
     log = Audit(tmp_path / "log")
-    threads = [threading.Thread(target=lambda: [log.put({"n": number}) for number in range(500)]) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: [log.put({"n": number}) for number in range(500)])
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -63,7 +66,9 @@ def test_a_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     assert lines(tmp_path / "log.1") == [1] and lines(tmp_path / "log") == [2]
 
 
-def test_a_full_disk_is_said_once_and_nothing_is_lost_when_there_is_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_said_once_and_nothing_is_lost_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     full = threading.Event()
     write = os.write

@@ -22,7 +22,9 @@ def test_those_used_last_stay() -> None:
         kept.keep((name, "", ""), decided(name))
     assert kept.find(("a", "", "")) is not None
     kept.keep(("c", "", ""), decided())
-    assert kept.find(("b", "", "")) is None and kept.find(("a", "", "")) is not None and len(kept) == 2
+    assert (
+        kept.find(("b", "", "")) is None and kept.find(("a", "", "")) is not None and len(kept) == 2
+    )
 
 
 def test_a_decision_that_was_cut_short_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

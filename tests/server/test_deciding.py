@@ -20,99 +20,186 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Decider:
     return decider(tmp_path_factory.mktemp("hospital"))
 
 
-@pytest.mark.parametrize(("role", "sql", "code"), [
-    ("nurses", "SELECT * FROM wards", "allowed"),
-    ("nurses", "SELECT name, age FROM patients WHERE illness = 'flu'", "allowed"),
-    ("nurses", "SELECT avg(age) FROM patients WHERE illness = 'flu'", "allowed"),
-    ("nurses", "SELECT name FROM flu ORDER BY age DESC LIMIT 1", "allowed"),
-    ("nurses", "SELECT * FROM main.FLU AS f", "allowed"),
-    ("nurses", "SELECT age FROM old", "allowed"),
-    ("nurses", "WITH f AS (SELECT * FROM flu) SELECT count(*) FROM f", "allowed"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'cancer'", "discloses"),
-    ("nurses", "SELECT name FROM patients", "discloses"),
-    ("nurses", "SELECT 1 FROM patients", "discloses"),
-    ("nurses", "SELECT count(*) FROM patients", "undecided"),
-    ("nurses", "SELECT ward FROM patients WHERE illness <> 'flu'", "discloses"),
-    ("nurses", "SELECT w.ward FROM wards w WHERE EXISTS (SELECT 1 FROM patients p WHERE p.ward = w.ward AND p.illness = 'cancer')", "undecided"),
-    # an expression that can fail is computed for whichever rows the database likes
-    ("nurses", "SELECT 100 / age FROM patients WHERE illness = 'flu'", "allowed"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND 100 / (age - 40) = 1", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND CAST(name AS INTEGER) = 1", "may-fail"),
-    ("nurses", "SELECT 1 / (age - 40) FROM (SELECT age FROM patients WHERE illness = 'flu') q", "may-fail"),
-    ("nurses", "SELECT name FROM flu WHERE age = (SELECT max(age) FROM flu)", "may-fail"),
-    ("nurses", "SELECT ward FROM wards WHERE 1 / length(nurse) = 1", "allowed"),  # all of this table may be known
-    ("nurses", "SELECT age FROM patients WHERE illness = 'flu' GROUP BY age HAVING count(*) > 1", "allowed"),
-    ("nurses", "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (ward)", "allowed"),
-    ("nurses", "SELECT ward, age FROM patients WHERE illness = 'flu' GROUP BY CUBE (ward, age)", "allowed"),
-    ("nurses", "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY GROUPING SETS ((ward), ())", "allowed"),
-    ("nurses", "SELECT 1 / age, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (1 / age)", "may-fail"),
-    ("nurses", "SELECT ward, count(*) FROM patients GROUP BY ROLLUP (ward)", "undecided"),
-    ("nurses", "SELECT 1 / (age - 40) AS x FROM patients WHERE illness = 'flu' AND x = 1", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND CAST('x' AS INTEGER) = 1", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND 9223372036854775807 + 1 > 0", "may-fail"),
-    ("nurses", "SELECT age FROM patients WHERE illness = 'flu' GROUP BY age HAVING 1 / (age - 40) = 1", "may-fail"),
-    ("nurses", "SELECT p.name FROM patients p, patients q WHERE p.illness = 'flu' AND q.illness = 'flu' AND p.name = 0 AND q.age NOT IN (NULL)", "may-fail"),
-    ("nurses", "SELECT * FROM (SELECT max(name) AS m FROM patients WHERE illness = 'flu') q WHERE m = 5", "may-fail"),
-    ("nurses", "SELECT * FROM (SELECT max(age) AS m, count(*) AS n FROM patients WHERE illness = 'flu') q WHERE m = 5 AND n < 7", "allowed"),
-    ("nurses", "SELECT 3e0 FROM wards GROUP BY 3e0", "arity"),
-    ("nurses", "SELECT ward FROM wards GROUP BY 99999999999999999999", "arity"),
-    # conversions that fail by rows outside of the answer, and constants that the database rounds
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.00000000000000000000000000000000001", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.5", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age = '7'", "may-fail"),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age = 4.0000000000000001e1", "may-fail"),
-    # the client sees the order, so the order must say no more than the rows
-    ("nurses", "SELECT ward FROM wards ORDER BY (SELECT count(*) FROM patients p WHERE p.ward = wards.ward)", "order"),
-    ("nurses", "SELECT ward FROM wards GROUP BY ward ORDER BY count(*)", "order"),
-    ("nurses", "(SELECT ward FROM wards GROUP BY ward ORDER BY count(*))", "order"),
-    ("nurses", "SELECT ward FROM wards ORDER BY nurse", "allowed"),
-    ("nurses", "SELECT string_agg(nurse, ',') FROM wards", "order"),
-    ("nurses", "SELECT string_agg(nurse, ',' ORDER BY nurse) FROM wards", "allowed"),
-    ("nurses", "SELECT any_value(nurse) FROM wards", "order"),
-    ("nurses", "SELECT DISTINCT ON (ward) nurse FROM wards", "order"),
-    ("nurses", "SELECT nurse, row_number() OVER () FROM wards", "order"),
-    ("nurses", "SELECT nurse, rank() OVER (ORDER BY nurse) FROM wards", "allowed"),
-    # only what follows from what is allowed
-    ("clerks", "SELECT n FROM staff WHERE w = 'A'", "allowed"),
-    ("clerks", "SELECT count(*) FROM flu", "allowed"),
-    ("clerks", "SELECT name FROM patients WHERE illness = 'flu' AND age > 30", "allowed"),
-    ("clerks", "SELECT DISTINCT nurse FROM wards WHERE ward = 'A'", "allowed"),
-    ("clerks", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY ward", "not-granted"),
-    ("clerks", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY name DESC", "allowed"),
-    ("clerks", "SELECT nurse FROM wards", "not-granted"),  # staff has each pair once
-    ("clerks", "SELECT name, ward FROM patients WHERE illness = 'flu'", "not-granted"),
-    ("clerks", "SELECT name FROM flu WHERE 1 / (age - 40) = 1", "may-fail"),
-    ("porters", "SELECT nurse FROM wards WHERE 1 / length(nurse) = 1", "allowed"),
-    ("porters", "SELECT name FROM patients", "not-granted"),
-    # not one SELECT over the plan's tables
-    ("nurses", "", "not-a-query"),
-    ("nurses", "SELECT 1; SELECT 2", "not-a-query"),
-    ("nurses", "SELECT * FROM wards; DROP TABLE wards", "not-a-query"),
-    ("nurses", "DELETE FROM wards", "not-a-query"),
-    ("nurses", "CREATE VIEW v AS SELECT 1", "not-a-query"),
-    ("nurses", "SELECT * INTO wards FROM wards", "not-a-query"),
-    ("nurses", "COPY wards TO 'x.csv'", "not-a-query"),
-    ("nurses", "SELECT * FROM read_csv('/etc/passwd')", "table-function"),
-    ("nurses", "SELECT * FROM '/etc/passwd'", "unknown-table"),
-    ("nurses", "SELECT * FROM information_schema.tables", "unknown-table"),
-    ("nurses", "SELECT * FROM \u24e6ards", "unknown-table"),
-    ("nurses", "SELECT * FROM w\u0430rds", "unknown-table"),  # a Cyrillic a
-    ("nurses", "SELECT rowid FROM wards", "unknown-column"),
-    ("nurses", "SELECT random()", "volatile-function"),
-    ("nurses", "SELECT CAST(16384 AS regclass)", "unknown-function"),
-    ("nurses", "SELECT MAP {1: 2}", "unknown-function"),
-    ("nurses", "SELECT stddev(age) FROM patients WHERE illness = 'flu'", "order"),
-    ("nurses", "SELECT age, illness FROM patients INTERSECT SELECT 1.00000000000000000000000000000000001, 'flu'", "may-fail"),
-    ("nurses", "SELECT getenv('HOME')", "unknown-function"),
-    ("nurses", "SELECT * FROM wards -- and\n; -- nothing", "allowed"),
-    ("nurses", "SELECT * FROM wards WHERE nurse = 'Kim' /* OR true */", "allowed"),
-    ("nurses", "WITH flu AS (SELECT 1) SELECT * FROM flu", "ambiguous-table"),
-    ("nurses", "SELECT 'unclosed FROM wards", "syntax"),
-    ("nurses", "SELECT '\ud800' FROM wards", "syntax"),
-    ("nurses", "SELECT '\0' FROM wards", "syntax"),
-    ("nurses", "SELECT " + "(" * 3000 + "1" + ")" * 3000, "too-large"),
-    ("nurses", "SELECT " + ", ".join("1" for _ in range(40_000)), "too-large"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("role", "sql", "code"),
+    [
+        ("nurses", "SELECT * FROM wards", "allowed"),
+        ("nurses", "SELECT name, age FROM patients WHERE illness = 'flu'", "allowed"),
+        ("nurses", "SELECT avg(age) FROM patients WHERE illness = 'flu'", "allowed"),
+        ("nurses", "SELECT name FROM flu ORDER BY age DESC LIMIT 1", "allowed"),
+        ("nurses", "SELECT * FROM main.FLU AS f", "allowed"),
+        ("nurses", "SELECT age FROM old", "allowed"),
+        ("nurses", "WITH f AS (SELECT * FROM flu) SELECT count(*) FROM f", "allowed"),
+        ("nurses", "SELECT name FROM patients WHERE illness = 'cancer'", "discloses"),
+        ("nurses", "SELECT name FROM patients", "discloses"),
+        ("nurses", "SELECT 1 FROM patients", "discloses"),
+        ("nurses", "SELECT count(*) FROM patients", "undecided"),
+        ("nurses", "SELECT ward FROM patients WHERE illness <> 'flu'", "discloses"),
+        (
+            "nurses",
+            "SELECT w.ward FROM wards w WHERE EXISTS (SELECT 1 FROM patients p WHERE p.ward = w.ward AND p.illness = 'cancer')",
+            "undecided",
+        ),
+        # an expression that can fail is computed for whichever rows the database likes
+        ("nurses", "SELECT 100 / age FROM patients WHERE illness = 'flu'", "allowed"),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND 100 / (age - 40) = 1",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND CAST(name AS INTEGER) = 1",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT 1 / (age - 40) FROM (SELECT age FROM patients WHERE illness = 'flu') q",
+            "may-fail",
+        ),
+        ("nurses", "SELECT name FROM flu WHERE age = (SELECT max(age) FROM flu)", "may-fail"),
+        (
+            "nurses",
+            "SELECT ward FROM wards WHERE 1 / length(nurse) = 1",
+            "allowed",
+        ),  # all of this table may be known
+        (
+            "nurses",
+            "SELECT age FROM patients WHERE illness = 'flu' GROUP BY age HAVING count(*) > 1",
+            "allowed",
+        ),
+        (
+            "nurses",
+            "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (ward)",
+            "allowed",
+        ),
+        (
+            "nurses",
+            "SELECT ward, age FROM patients WHERE illness = 'flu' GROUP BY CUBE (ward, age)",
+            "allowed",
+        ),
+        (
+            "nurses",
+            "SELECT ward, count(*) FROM patients WHERE illness = 'flu' GROUP BY GROUPING SETS ((ward), ())",
+            "allowed",
+        ),
+        (
+            "nurses",
+            "SELECT 1 / age, count(*) FROM patients WHERE illness = 'flu' GROUP BY ROLLUP (1 / age)",
+            "may-fail",
+        ),
+        ("nurses", "SELECT ward, count(*) FROM patients GROUP BY ROLLUP (ward)", "undecided"),
+        (
+            "nurses",
+            "SELECT 1 / (age - 40) AS x FROM patients WHERE illness = 'flu' AND x = 1",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND CAST('x' AS INTEGER) = 1",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND 9223372036854775807 + 1 > 0",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT age FROM patients WHERE illness = 'flu' GROUP BY age HAVING 1 / (age - 40) = 1",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT p.name FROM patients p, patients q WHERE p.illness = 'flu' AND q.illness = 'flu' AND p.name = 0 AND q.age NOT IN (NULL)",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT * FROM (SELECT max(name) AS m FROM patients WHERE illness = 'flu') q WHERE m = 5",
+            "may-fail",
+        ),
+        (
+            "nurses",
+            "SELECT * FROM (SELECT max(age) AS m, count(*) AS n FROM patients WHERE illness = 'flu') q WHERE m = 5 AND n < 7",
+            "allowed",
+        ),
+        ("nurses", "SELECT 3e0 FROM wards GROUP BY 3e0", "arity"),
+        ("nurses", "SELECT ward FROM wards GROUP BY 99999999999999999999", "arity"),
+        # conversions that fail by rows outside of the answer, and constants that the database rounds
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.00000000000000000000000000000000001",
+            "may-fail",
+        ),
+        ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age < 1.5", "may-fail"),
+        ("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age = '7'", "may-fail"),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' AND age = 4.0000000000000001e1",
+            "may-fail",
+        ),
+        # the client sees the order, so the order must say no more than the rows
+        (
+            "nurses",
+            "SELECT ward FROM wards ORDER BY (SELECT count(*) FROM patients p WHERE p.ward = wards.ward)",
+            "order",
+        ),
+        ("nurses", "SELECT ward FROM wards GROUP BY ward ORDER BY count(*)", "order"),
+        ("nurses", "(SELECT ward FROM wards GROUP BY ward ORDER BY count(*))", "order"),
+        ("nurses", "SELECT ward FROM wards ORDER BY nurse", "allowed"),
+        ("nurses", "SELECT string_agg(nurse, ',') FROM wards", "order"),
+        ("nurses", "SELECT string_agg(nurse, ',' ORDER BY nurse) FROM wards", "allowed"),
+        ("nurses", "SELECT any_value(nurse) FROM wards", "order"),
+        ("nurses", "SELECT DISTINCT ON (ward) nurse FROM wards", "order"),
+        ("nurses", "SELECT nurse, row_number() OVER () FROM wards", "order"),
+        ("nurses", "SELECT nurse, rank() OVER (ORDER BY nurse) FROM wards", "allowed"),
+        # only what follows from what is allowed
+        ("clerks", "SELECT n FROM staff WHERE w = 'A'", "allowed"),
+        ("clerks", "SELECT count(*) FROM flu", "allowed"),
+        ("clerks", "SELECT name FROM patients WHERE illness = 'flu' AND age > 30", "allowed"),
+        ("clerks", "SELECT DISTINCT nurse FROM wards WHERE ward = 'A'", "allowed"),
+        ("clerks", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY ward", "not-granted"),
+        ("clerks", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY name DESC", "allowed"),
+        ("clerks", "SELECT nurse FROM wards", "not-granted"),  # staff has each pair once
+        ("clerks", "SELECT name, ward FROM patients WHERE illness = 'flu'", "not-granted"),
+        ("clerks", "SELECT name FROM flu WHERE 1 / (age - 40) = 1", "may-fail"),
+        ("porters", "SELECT nurse FROM wards WHERE 1 / length(nurse) = 1", "allowed"),
+        ("porters", "SELECT name FROM patients", "not-granted"),
+        # not one SELECT over the plan's tables
+        ("nurses", "", "not-a-query"),
+        ("nurses", "SELECT 1; SELECT 2", "not-a-query"),
+        ("nurses", "SELECT * FROM wards; DROP TABLE wards", "not-a-query"),
+        ("nurses", "DELETE FROM wards", "not-a-query"),
+        ("nurses", "CREATE VIEW v AS SELECT 1", "not-a-query"),
+        ("nurses", "SELECT * INTO wards FROM wards", "not-a-query"),
+        ("nurses", "COPY wards TO 'x.csv'", "not-a-query"),
+        ("nurses", "SELECT * FROM read_csv('/etc/passwd')", "table-function"),
+        ("nurses", "SELECT * FROM '/etc/passwd'", "unknown-table"),
+        ("nurses", "SELECT * FROM information_schema.tables", "unknown-table"),
+        ("nurses", "SELECT * FROM \u24e6ards", "unknown-table"),
+        ("nurses", "SELECT * FROM w\u0430rds", "unknown-table"),  # a Cyrillic a
+        ("nurses", "SELECT rowid FROM wards", "unknown-column"),
+        ("nurses", "SELECT random()", "volatile-function"),
+        ("nurses", "SELECT CAST(16384 AS regclass)", "unknown-function"),
+        ("nurses", "SELECT MAP {1: 2}", "unknown-function"),
+        ("nurses", "SELECT stddev(age) FROM patients WHERE illness = 'flu'", "order"),
+        (
+            "nurses",
+            "SELECT age, illness FROM patients INTERSECT SELECT 1.00000000000000000000000000000000001, 'flu'",
+            "may-fail",
+        ),
+        ("nurses", "SELECT getenv('HOME')", "unknown-function"),
+        ("nurses", "SELECT * FROM wards -- and\n; -- nothing", "allowed"),
+        ("nurses", "SELECT * FROM wards WHERE nurse = 'Kim' /* OR true */", "allowed"),
+        ("nurses", "WITH flu AS (SELECT 1) SELECT * FROM flu", "ambiguous-table"),
+        ("nurses", "SELECT 'unclosed FROM wards", "syntax"),
+        ("nurses", "SELECT '\ud800' FROM wards", "syntax"),
+        ("nurses", "SELECT '\0' FROM wards", "syntax"),
+        ("nurses", "SELECT " + "(" * 3000 + "1" + ")" * 3000, "too-large"),
+        ("nurses", "SELECT " + ", ".join("1" for _ in range(40_000)), "too-large"),
+    ],
+)
 def test_decisions(hospital: Decider, role: str, sql: str, code: str) -> None:
     found = hospital.decide(role, sql)
     assert found.code == code, found
@@ -133,11 +220,20 @@ def test_orders_that_mean_nothing_are_gone(hospital: Decider) -> None:
     hidden = "SELECT x FROM (VALUES ('A'), ('B')) v(x) ORDER BY EXISTS (SELECT 1 FROM patients p WHERE p.ward = v.x AND p.illness = 'cancer')"
     for sql in (f"SELECT * FROM ({hidden}) s", f"WITH s AS ({hidden}) SELECT * FROM s"):
         found = hospital.decide("nurses", sql)
-        assert found.sql is not None and "EXISTS" not in found.sql and found.sql.endswith("ORDER BY 1")
-    assert hospital.decide("nurses", "SELECT ward FROM wards").sql == 'SELECT "t1"."ward" AS "ward" FROM "wards" AS "t1"'
-    porter = hospital.decide("porters", "SELECT ward FROM wards")  # two such answers side by side would tell more than each
+        assert (
+            found.sql is not None and "EXISTS" not in found.sql and found.sql.endswith("ORDER BY 1")
+        )
+    assert (
+        hospital.decide("nurses", "SELECT ward FROM wards").sql
+        == 'SELECT "t1"."ward" AS "ward" FROM "wards" AS "t1"'
+    )
+    porter = hospital.decide(
+        "porters", "SELECT ward FROM wards"
+    )  # two such answers side by side would tell more than each
     assert porter.sql is not None and porter.sql.endswith("ORDER BY 1")
-    joined = hospital.decide("nurses", "SELECT a.ward, b.nurse FROM wards a, wards b ORDER BY b.nurse")
+    joined = hospital.decide(
+        "nurses", "SELECT a.ward, b.nurse FROM wards a, wards b ORDER BY b.nurse"
+    )
     assert joined.sql is not None and joined.sql.endswith('ORDER BY "t2"."nurse", 1, 2')
 
 
@@ -148,23 +244,42 @@ def test_limit_gets_an_order_that_storage_does_not_decide(hospital: Decider) -> 
     assert inner.sql is not None and 'ORDER BY 1, 2 LIMIT 1) AS "t2"' in inner.sql
 
 
-@pytest.mark.parametrize(("sql", "parameters", "code"), [
-    ("SELECT name FROM patients WHERE illness = ?", ["flu"], "allowed"),
-    ("SELECT name FROM patients WHERE illness = $1", ["cancer"], "discloses"),
-    ("SELECT name FROM patients WHERE illness = $what AND age > $1", {"what": "flu", "1": 3}, "allowed"),
-    ("SELECT name FROM patients WHERE illness = $1", ["flu' OR true --"], "allowed"),
-    ("SELECT name FROM patients WHERE illness = 'flu' AND age > ? AND name <> ?", [-1, "x"], "allowed"),
-    ("SELECT name FROM patients WHERE illness = 'flu' LIMIT ?", [1], "allowed"),
-    ("SELECT name FROM patients WHERE illness = 'flu' AND age > ?", [Decimal("1.5")], "may-fail"),
-    ("SELECT name FROM patients WHERE illness = 'flu' AND age > ?", [Decimal("1e-99999")], "parameters"),
-    ("SELECT name FROM patients WHERE illness = 'flu' AND age > ?", [10**999], "parameters"),
-    ("SELECT ? FROM wards WHERE nurse = ?", [None, True], "allowed"),
-    ("SELECT name FROM patients WHERE illness = ?", [], "parameters"),
-    ("SELECT name FROM patients WHERE illness = ?", ["flu", "more"], "parameters"),
-    ("SELECT name FROM patients WHERE illness = ?", [["flu"]], "parameters"),
-    ("SELECT name FROM patients WHERE illness = ?", [float("nan")], "parameters"),
-    ("SELECT name FROM patients WHERE illness = $x", {"y": "flu"}, "parameters"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sql", "parameters", "code"),
+    [
+        ("SELECT name FROM patients WHERE illness = ?", ["flu"], "allowed"),
+        ("SELECT name FROM patients WHERE illness = $1", ["cancer"], "discloses"),
+        (
+            "SELECT name FROM patients WHERE illness = $what AND age > $1",
+            {"what": "flu", "1": 3},
+            "allowed",
+        ),
+        ("SELECT name FROM patients WHERE illness = $1", ["flu' OR true --"], "allowed"),
+        (
+            "SELECT name FROM patients WHERE illness = 'flu' AND age > ? AND name <> ?",
+            [-1, "x"],
+            "allowed",
+        ),
+        ("SELECT name FROM patients WHERE illness = 'flu' LIMIT ?", [1], "allowed"),
+        (
+            "SELECT name FROM patients WHERE illness = 'flu' AND age > ?",
+            [Decimal("1.5")],
+            "may-fail",
+        ),
+        (
+            "SELECT name FROM patients WHERE illness = 'flu' AND age > ?",
+            [Decimal("1e-99999")],
+            "parameters",
+        ),
+        ("SELECT name FROM patients WHERE illness = 'flu' AND age > ?", [10**999], "parameters"),
+        ("SELECT ? FROM wards WHERE nurse = ?", [None, True], "allowed"),
+        ("SELECT name FROM patients WHERE illness = ?", [], "parameters"),
+        ("SELECT name FROM patients WHERE illness = ?", ["flu", "more"], "parameters"),
+        ("SELECT name FROM patients WHERE illness = ?", [["flu"]], "parameters"),
+        ("SELECT name FROM patients WHERE illness = ?", [float("nan")], "parameters"),
+        ("SELECT name FROM patients WHERE illness = $x", {"y": "flu"}, "parameters"),
+    ],
+)
 def test_parameters(hospital: Decider, sql: str, parameters: Any, code: str) -> None:
     assert hospital.decide("nurses", sql, parameters).code == code
 
@@ -172,15 +287,22 @@ def test_parameters(hospital: Decider, sql: str, parameters: Any, code: str) -> 
 def test_parameters_stand_where_they_were_written(hospital: Decider) -> None:
     sql = "SELECT ? AS a, nurse FROM wards WHERE ward = ? AND nurse <> ? LIMIT ?"
     found = hospital.decide("nurses", sql, ["one", "A", "it's", 4])
-    assert found.sql == "SELECT 'one' AS \"a\", \"t1\".\"nurse\" AS \"nurse\" FROM \"wards\" AS \"t1\" WHERE \"t1\".\"ward\" = 'A' AND \"t1\".\"nurse\" <> 'it''s' ORDER BY 1, 2 LIMIT 4"
+    assert (
+        found.sql
+        == 'SELECT \'one\' AS "a", "t1"."nurse" AS "nurse" FROM "wards" AS "t1" WHERE "t1"."ward" = \'A\' AND "t1"."nurse" <> \'it\'\'s\' ORDER BY 1, 2 LIMIT 4'
+    )
     duckdb.sql("CREATE OR REPLACE TEMP TABLE wards AS SELECT 'A' AS ward, 'Kim' AS nurse")
     assert duckdb.sql(found.sql).fetchall() == [("one", "Kim")]
 
 
 def test_queries_that_mean_the_same_have_one_key(hospital: Decider) -> None:
     one = hospital.decide("nurses", "SELECT name FROM patients WHERE illness = 'flu' AND age > 3")
-    two = hospital.decide("nurses", "select p.name from PATIENTS as p where 3 < p.age and 'flu' = p.illness")
-    three = hospital.decide("nurses", "select p.name from PATIENTS as p where 4 < p.age and 'flu' = p.illness")
+    two = hospital.decide(
+        "nurses", "select p.name from PATIENTS as p where 3 < p.age and 'flu' = p.illness"
+    )
+    three = hospital.decide(
+        "nurses", "select p.name from PATIENTS as p where 4 < p.age and 'flu' = p.illness"
+    )
     assert one.key == two.key != three.key
 
 
@@ -192,21 +314,58 @@ def test_the_decision_does_not_depend_on_rows(tmp_path: Path) -> None:
         folder = tmp_path / str(at)
         folder.mkdir()
         (folder / "people.csv").write_text(f"name,illness\n{rows}", "utf-8")
-        asks = decider(folder, f"version: 1\ntables: {{people: {declared}}}\nsecrets: {{cancer: \"SELECT name FROM people WHERE illness = 'cancer'\"}}\nroles: {{nurses: {{default: allow, deny: [cancer]}}}}\n")
-        queries = ("SELECT name FROM people WHERE illness = 'flu'", "SELECT name FROM people WHERE illness IS NULL", "SELECT name FROM people", "SELECT x FROM people")
+        asks = decider(
+            folder,
+            f"version: 1\ntables: {{people: {declared}}}\nsecrets: {{cancer: \"SELECT name FROM people WHERE illness = 'cancer'\"}}\nroles: {{nurses: {{default: allow, deny: [cancer]}}}}\n",
+        )
+        queries = (
+            "SELECT name FROM people WHERE illness = 'flu'",
+            "SELECT name FROM people WHERE illness IS NULL",
+            "SELECT name FROM people",
+            "SELECT x FROM people",
+        )
         found.append([asks.decide("nurses", one) for one in queries])
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (("allow: [staff, flu]", "allow: [patients]"), "is allowed patients, which discloses cancer"),
-    (("{default: deny, allow: [wards]}", "{default: deny, deny: [patients], allow: [flu]}"), "role porters is allowed flu, which discloses patients"),
-    (("nullable: []\n    rows", "nullable: []\n    key: [ward]\n    rows"), "is declared a key of patients"),
-    (("{columns: {ward: text, nurse: text}, nullable: []", "{columns: {ward: text, nurse: text}, domains: {ward: [A]}, nullable: []"), "its domain does not have"),
-    (("secrets:\n", "secrets:\n  wards: \"SELECT nurse FROM wards\"\n"), "is a table and also a secret or a release"),
-    (("cancer: \"SELECT name FROM patients WHERE illness = 'cancer'\"", "cancer: \"SELECT name FROM patients WHERE illness = $x\""), "has parameters"),
-])  # fmt: skip
-def test_a_plan_that_contradicts_itself_or_its_data_stops_the_start(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("allow: [staff, flu]", "allow: [patients]"),
+            "is allowed patients, which discloses cancer",
+        ),
+        (
+            ("{default: deny, allow: [wards]}", "{default: deny, deny: [patients], allow: [flu]}"),
+            "role porters is allowed flu, which discloses patients",
+        ),
+        (
+            ("nullable: []\n    rows", "nullable: []\n    key: [ward]\n    rows"),
+            "is declared a key of patients",
+        ),
+        (
+            (
+                "{columns: {ward: text, nurse: text}, nullable: []",
+                "{columns: {ward: text, nurse: text}, domains: {ward: [A]}, nullable: []",
+            ),
+            "its domain does not have",
+        ),
+        (
+            ("secrets:\n", 'secrets:\n  wards: "SELECT nurse FROM wards"\n'),
+            "is a table and also a secret or a release",
+        ),
+        (
+            (
+                "cancer: \"SELECT name FROM patients WHERE illness = 'cancer'\"",
+                'cancer: "SELECT name FROM patients WHERE illness = $x"',
+            ),
+            "has parameters",
+        ),
+    ],
+)
+def test_a_plan_that_contradicts_itself_or_its_data_stops_the_start(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
     assert change[0] in HOSPITAL
     with pytest.raises(TacitError) as error:
         policy(tmp_path, HOSPITAL.replace(*change))
@@ -246,14 +405,20 @@ ROWS = [("Ann", 30, "flu", "A"), ("Cy", 50, "flu", "B")]
 def rows_of(sql: str, more: list[tuple[str, int, str, str]]) -> Any:
     """What runs on the patients and some more of them, in the order in which it comes."""
     with duckdb.connect(config={"threads": 1}) as one:
-        one.execute("CREATE TABLE patients (name VARCHAR, age BIGINT, illness VARCHAR, ward VARCHAR)")
-        one.execute("CREATE TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) v(ward, nurse)")
+        one.execute(
+            "CREATE TABLE patients (name VARCHAR, age BIGINT, illness VARCHAR, ward VARCHAR)"
+        )
+        one.execute(
+            "CREATE TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) v(ward, nurse)"
+        )
         one.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [*more[:1], *ROWS, *more[1:]])
         return one.execute(sql).fetchall()
 
 
 @pytest.mark.parametrize("sql", ELSEWHERE)
-def test_a_name_means_the_same_to_the_reader_and_to_the_database(hospital: Decider, sql: str) -> None:
+def test_a_name_means_the_same_to_the_reader_and_to_the_database(
+    hospital: Decider, sql: str
+) -> None:
     found = hospital.decide("nurses", sql)
     if found.sql is not None:
         sick = [("Bob", 40, "cancer", "B"), ("Di", 7, "cancer", "A")]
@@ -268,16 +433,26 @@ def test_so_it_does_in_postgresql(hospital: Decider, postgres_url: str) -> None:
     catalog = """WITH "PG_STATS" AS (SELECT 'a' AS tablename, 'b' AS most_common_vals) SELECT most_common_vals FROM pg_stats WHERE tablename = 'patients'"""
     places = "SELECT name FROM (SELECT 1 AS x, '' AS ctid) o, flu WHERE EXISTS (SELECT 1 FROM patients WHERE illness = 'flu' AND ctid = '(0,1)')"
     digits = "SELECT 1.00 AS k FROM patients WHERE illness = 'cancer' UNION SELECT 1.0"
-    allowed = [found.sql for sql in (*ELSEWHERE, catalog, places, digits) if (found := asks.decide("nurses", sql)).sql is not None]
+    allowed = [
+        found.sql
+        for sql in (*ELSEWHERE, catalog, places, digits)
+        if (found := asks.decide("nurses", sql)).sql is not None
+    ]
     assert not any("pg_stats" in sql for sql in allowed)
     answers = []
     for sick in ([], [("Bob", 40, "cancer", "B")]):
         with psycopg.connect(postgres_url) as one:
-            one.execute("CREATE TEMP TABLE patients (name text, age bigint, illness text, ward text)")
-            one.execute("CREATE TEMP TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) v(ward, nurse)")
+            one.execute(
+                "CREATE TEMP TABLE patients (name text, age bigint, illness text, ward text)"
+            )
+            one.execute(
+                "CREATE TEMP TABLE wards AS SELECT * FROM (VALUES ('A', 'Kim'), ('B', 'Lee')) v(ward, nurse)"
+            )
             for row in [*sick, *ROWS]:
                 one.execute("INSERT INTO patients VALUES (%s, %s, %s, %s)", row)
-            answers.append([[tuple(map(str, row)) for row in one.execute(sql).fetchall()] for sql in allowed])
+            answers.append(
+                [[tuple(map(str, row)) for row in one.execute(sql).fetchall()] for sql in allowed]
+            )
             one.rollback()
     assert answers[0] == answers[1] and len(allowed) > 3
 
@@ -285,19 +460,51 @@ def test_so_it_does_in_postgresql(hospital: Decider, postgres_url: str) -> None:
 def test_tables_that_share_rows_stop_the_start(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("ward\nA\n", "utf-8")
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as one:
-        one.execute("CREATE TABLE patients AS SELECT 'Ann' AS name, 'flu' AS illness; CREATE VIEW everybody AS SELECT name FROM patients")
-    roles = "secrets: {s: \"SELECT 1 AS one\"}\nroles: {r: {default: allow, deny: [s]}}\n"
-    for plan in ("tables: {a: {file: wards.csv}, b: {file: ./wards.csv}}\n", "source: clinic.duckdb\ntables: {patients: {}, everybody: {}}\n"):
+        one.execute(
+            "CREATE TABLE patients AS SELECT 'Ann' AS name, 'flu' AS illness; CREATE VIEW everybody AS SELECT name FROM patients"
+        )
+    roles = 'secrets: {s: "SELECT 1 AS one"}\nroles: {r: {default: allow, deny: [s]}}\n'
+    for plan in (
+        "tables: {a: {file: wards.csv}, b: {file: ./wards.csv}}\n",
+        "source: clinic.duckdb\ntables: {patients: {}, everybody: {}}\n",
+    ):
         with pytest.raises(TacitError, match="share rows"):
             policy(tmp_path, f"version: 1\n{plan}{roles}")
 
 
-@pytest.mark.parametrize(("role", "sql", "message", "hint"), [
-    ("clerks", "SELECT name FROM patients WHERE illness = 'cold'", "Role clerks may ask flu, staff, and of the rest only what is seen to follow from that.", "Write FROM flu or FROM staff."),
-    ("nurses", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY CAST(name AS INTEGER)", "name may mean the table's column or the result's, here inside of ORDER BY (line 1, column 63).", "alias.column"),
-    ("nurses", "SELECT sum(CAST(name AS INTEGER)) FROM patients WHERE illness = 'flu'", "may be rounded, and its last digits then depend on how rows are stored", "with + - and * only"),
-    ("nurses", "SELECT * FROM wards WHERE", "something is missing at its end (line 1, column 26).", None),
-])  # fmt: skip
-def test_a_refusal_gives_the_true_reason_and_what_to_write(hospital: Decider, role: str, sql: str, message: str, hint: str | None) -> None:
+@pytest.mark.parametrize(
+    ("role", "sql", "message", "hint"),
+    [
+        (
+            "clerks",
+            "SELECT name FROM patients WHERE illness = 'cold'",
+            "Role clerks may ask flu, staff, and of the rest only what is seen to follow from that.",
+            "Write FROM flu or FROM staff.",
+        ),
+        (
+            "nurses",
+            "SELECT name FROM patients WHERE illness = 'flu' ORDER BY CAST(name AS INTEGER)",
+            "name may mean the table's column or the result's, here inside of ORDER BY (line 1, column 63).",
+            "alias.column",
+        ),
+        (
+            "nurses",
+            "SELECT sum(CAST(name AS INTEGER)) FROM patients WHERE illness = 'flu'",
+            "may be rounded, and its last digits then depend on how rows are stored",
+            "with + - and * only",
+        ),
+        (
+            "nurses",
+            "SELECT * FROM wards WHERE",
+            "something is missing at its end (line 1, column 26).",
+            None,
+        ),
+    ],
+)
+def test_a_refusal_gives_the_true_reason_and_what_to_write(
+    hospital: Decider, role: str, sql: str, message: str, hint: str | None
+) -> None:
     found = hospital.decide(role, sql)
-    assert message in found.message and (found.hint is None if hint is None else hint in str(found.hint))
+    assert message in found.message and (
+        found.hint is None if hint is None else hint in str(found.hint)
+    )

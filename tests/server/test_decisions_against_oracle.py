@@ -38,7 +38,9 @@ ROLE = "nurses"
 
 @lru_cache(maxsize=len(grammar.SCHEMAS) + 2)
 def laboratory(name: str) -> Laboratory:
-    return Laboratory(grammar.SCHEMAS[name], settings={"disabled_optimizers": "statistics_propagation"})
+    return Laboratory(
+        grammar.SCHEMAS[name], settings={"disabled_optimizers": "statistics_propagation"}
+    )
 
 
 def decider_of(
@@ -66,7 +68,10 @@ def decider_of(
             {
                 "version": 1,
                 "source": url or ".",
-                "tables": {table.name: as_planned(table, closed=closed, rows=url is None) for table in schema.tables},
+                "tables": {
+                    table.name: as_planned(table, closed=closed, rows=url is None)
+                    for table in schema.tables
+                },
                 "secrets": dict(secrets),
                 "releases": {name: {"query": sql} for name, sql in (views or {}).items()},
                 "roles": roles,
@@ -85,7 +90,10 @@ def as_planned(table: Table, *, closed: bool, rows: bool) -> dict[str, Any]:
         "nullable": [column.name for column in table.columns if column.nullable],
     }
     if closed:
-        found["domains"] = {column.name: [one for one in column.values if one is not None] for column in table.columns}
+        found["domains"] = {
+            column.name: [one for one in column.values if one is not None]
+            for column in table.columns
+        }
     if len(table.keys) == 1:
         found["key"] = list(table.keys[0])
     elif table.keys:
@@ -125,7 +133,14 @@ class Case:
     asked: Sequence[Asked]
 
 
-def cases(seed: str, queries: int, *, each: int = 20, only: Sequence[str] = grammar.MOSTLY_SMALL, postgres: bool = False) -> Iterator[Case]:
+def cases(
+    seed: str,
+    queries: int,
+    *,
+    each: int = 20,
+    only: Sequence[str] = grammar.MOSTLY_SMALL,
+    postgres: bool = False,
+) -> Iterator[Case]:
     for number in itertools.count():
         if number * each >= queries:
             return
@@ -136,16 +151,32 @@ def cases(seed: str, queries: int, *, each: int = 20, only: Sequence[str] = gram
         denied = [asker.denied() for _ in range(rng.choice((1, 1, 1, 2)))]
         guards = guards_against(schema, [rng.choice(at) for _, at in denied])
         if len(denied) > 1:  # of several conditions on a table all must be met
-            guards = {table: [" AND ".join(rng.sample(texts, min(2, len(texts))))] for table, texts in guards.items()}
+            guards = {
+                table: [" AND ".join(rng.sample(texts, min(2, len(texts))))]
+                for table, texts in guards.items()
+            }
         secrets = {f"secret{at}": sql for at, (sql, _) in enumerate(denied)}
-        yield Case(name, secrets, rng.random() < 0.8, [_asked(rng, schema, guards, postgres=postgres) for _ in range(each)])
+        yield Case(
+            name,
+            secrets,
+            rng.random() < 0.8,
+            [_asked(rng, schema, guards, postgres=postgres) for _ in range(each)],
+        )
 
 
-def _asked(rng: random.Random, schema: Schema, guards: Mapping[str, Sequence[str]], *, postgres: bool = False) -> Asked:
+def _asked(
+    rng: random.Random,
+    schema: Schema,
+    guards: Mapping[str, Sequence[str]],
+    *,
+    postgres: bool = False,
+) -> Asked:
     """A query that keeps away from the secrets, any query, or junk made of them."""
     kind = rng.random()
     failing = rng.choice((0.1, 0.3) if postgres else (0, 0, 0, 0.2))
-    guarded = Asker(rng, schema, guards, failing=failing, depth=rng.choice((1, 1, 2)), postgres=postgres)
+    guarded = Asker(
+        rng, schema, guards, failing=failing, depth=rng.choice((1, 1, 2)), postgres=postgres
+    )
     if kind < 0.7:
         return Asked(guarded.query())
     free = Asker(rng, schema, failing=failing, depth=rng.choice((1, 1, 2)), postgres=postgres)
@@ -154,9 +185,19 @@ def _asked(rng: random.Random, schema: Schema, guards: Mapping[str, Sequence[str
     return grammar.junk(rng, guarded.query(), free.query())
 
 
-def judge(case: Case, folder: Path, tally: Tally, lab: Laboratory, url: str | None = None, *, completeness: float = 0.4) -> None:
+def judge(
+    case: Case,
+    folder: Path,
+    tally: Tally,
+    lab: Laboratory,
+    url: str | None = None,
+    *,
+    completeness: float = 0.4,
+) -> None:
     """Ask everything of a case, and hold each answer against the oracle's."""
-    decider = decider_of(folder, grammar.SCHEMAS[case.schema], case.secrets, closed=case.closed, url=url)
+    decider = decider_of(
+        folder, grammar.SCHEMAS[case.schema], case.secrets, closed=case.closed, url=url
+    )
     secrets = {name: lab.answers(sql) for name, sql in case.secrets.items()}
     seen: list[Answers] = []
     for number, asked in enumerate(case.asked):
@@ -165,17 +206,33 @@ def judge(case: Case, folder: Path, tally: Tally, lab: Laboratory, url: str | No
         try:
             decision = decider.decide(ROLE, asked.sql)
         except Exception as error:  # it must never raise, whatever is asked
-            tally.problems.append(f"CRASH {type(error).__name__} {error} at {innermost(error)}: {where}"[:1500])
+            tally.problems.append(
+                f"CRASH {type(error).__name__} {error} at {innermost(error)}: {where}"[:1500]
+            )
             continue
         tally.codes[decision.code] += 1
-        if number % 10 == 0 and (again := replace(type(decider)(decider.policy).decide(ROLE, asked.sql), key=decision.key)) != decision:
-            tally.problems.append(f"not by query and policy alone: {where}\n    {decision}\n    {again}")
+        if (
+            number % 10 == 0
+            and (
+                again := replace(
+                    type(decider)(decider.policy).decide(ROLE, asked.sql), key=decision.key
+                )
+            )
+            != decision
+        ):
+            tally.problems.append(
+                f"not by query and policy alone: {where}\n    {decision}\n    {again}"
+            )
         if decision.allowed:
             tally.allowed += 1
             if asked.forbidden:
                 tally.problems.append(f"{asked.why} allowed: {where}\n    runs: {decision.sql!r}")
                 continue
-            ran = lab.in_order(decision.sql) if len(lab.databases) <= 16 else lab.answers(decision.sql)
+            ran = (
+                lab.in_order(decision.sql)
+                if len(lab.databases) <= 16
+                else lab.answers(decision.sql)
+            )
             seen.append(ran)
             tally.problems += unsound(lab, secrets, ran, f"{where}\n    runs: {decision.sql!r}")
             tally.problems += different(lab, asked.sql, decision, where)
@@ -185,7 +242,9 @@ def judge(case: Case, folder: Path, tally: Tally, lab: Laboratory, url: str | No
         tally.problems.append(f"together: {case.schema} {dict(case.secrets)}: {len(seen)} queries")
     for secret in secrets.values():
         if seen and not lab.independent(secret, *seen, rng=random.Random(1), priors=1):
-            tally.problems.append(f"together, by the definition: {case.schema} {dict(case.secrets)}")
+            tally.problems.append(
+                f"together, by the definition: {case.schema} {dict(case.secrets)}"
+            )
 
 
 def innermost(error: BaseException) -> str:
@@ -216,12 +275,22 @@ def different(lab: Laboratory, sql: str, decision: Any, where: str) -> list[str]
         # What fails as it was written may be answered: DuckDB reads less than we do, and orders that show nowhere are left out.
         if answer[0] != "error" and rows_of(answer) != rows_of(runs[number]):
             on = lab.contents(lab.databases[number])
-            return [f"not what was asked: {where}\n    runs: {decision.sql!r}\n    on {on}: {rows_of(answer)} and {rows_of(runs[number])}"]
+            return [
+                f"not what was asked: {where}\n    runs: {decision.sql!r}\n    on {on}: {rows_of(answer)} and {rows_of(runs[number])}"
+            ]
     return []
 
 
-def count_refused(lab: Laboratory, secrets: Mapping[str, Answers], sql: str, decision: Any, tally: Tally) -> None:
-    if decision.code not in ("allowed", "discloses", "undecided", "may-fail", "not-granted") or not lab.runs_at_once(sql):
+def count_refused(
+    lab: Laboratory, secrets: Mapping[str, Answers], sql: str, decision: Any, tally: Tally
+) -> None:
+    if decision.code not in (
+        "allowed",
+        "discloses",
+        "undecided",
+        "may-fail",
+        "not-granted",
+    ) or not lab.runs_at_once(sql):
         return
     tally.judged += 1
     answers = lab.answers(sql)
@@ -255,7 +324,9 @@ def test_nothing_in_thousands_of_queries_tells_about_a_denied_secret(tmp_path: P
 
 
 @pytest.mark.slow
-def test_nothing_that_is_allowed_on_postgresql_tells_about_a_denied_secret(tmp_path: Path, postgres_url: str) -> None:
+def test_nothing_that_is_allowed_on_postgresql_tells_about_a_denied_secret(
+    tmp_path: Path, postgres_url: str
+) -> None:
     """There a division by zero fails, conditions run in another order, and statistics decide what runs first."""
     names = ("plain", "nulls", "keyed", "numbers", "joined keyed")
     import psycopg
@@ -269,7 +340,9 @@ def test_nothing_that_is_allowed_on_postgresql_tells_about_a_denied_secret(tmp_p
                 columns = ", ".join(f"{column.name} {column.type}" for column in table.columns)
                 owner.execute(f"CREATE TABLE {table.name} ({columns})")  # type: ignore[arg-type]
         with PostgresLaboratory(schema, postgres_url, f"d{number}_") as lab:
-            for at, case in enumerate(cases(f"postgres {name}", 80 * THOROUGH, only=[name], postgres=True)):
+            for at, case in enumerate(
+                cases(f"postgres {name}", 80 * THOROUGH, only=[name], postgres=True)
+            ):
                 judge(case, tmp_path / f"{number} {at}", tally, lab, postgres_url)
     print(f"\n{tally.said()}")
     assert not tally.problems, "\n".join(tally.problems[:10])
@@ -432,7 +505,9 @@ def test_what_says_nothing_is_answered(nurses: Any, sql: str) -> None:
     decision = nurses.decide(ROLE, sql)
     assert decision.allowed, decision.message
     assert not lab.discloses(lab.answers(CANCER), lab.answers(decision.sql))
-    assert [rows_of(one) for one in lab.executed(sql)] == [rows_of(one) for one in lab.executed(decision.sql)]
+    assert [rows_of(one) for one in lab.executed(sql)] == [
+        rows_of(one) for one in lab.executed(decision.sql)
+    ]
 
 
 # Values beside the query
@@ -449,7 +524,11 @@ def test_a_value_beside_the_query_is_as_one_in_it(tmp_path: Path, style: str) ->
         sql = Asker(rng, schema, guards, failing=0).query()
         text, values = with_places(sql, style)
         written, beside = decider.decide(ROLE, sql), decider.decide(ROLE, text, values)
-        assert (beside.allowed, beside.code, beside.sql) == (written.allowed, written.code, written.sql), (sql, text, values)
+        assert (beside.allowed, beside.code, beside.sql) == (
+            written.allowed,
+            written.code,
+            written.sql,
+        ), (sql, text, values)
         allowed += beside.allowed
     assert allowed > 10
 
@@ -467,13 +546,48 @@ def with_places(sql: str, style: str) -> tuple[str, Any]:
 
 
 HOSTILE = [
-    "flu' OR illness = 'cancer", "flu' OR 1=1 --", "cancer", "flu'; DROP TABLE patients; --", "\\' OR 1=1 --", "flu\x00' OR 1=1 --", "ʼ OR 1=1", "\ud800", "",
-    "$1", "?", ":a", "NULL", None, True, 7, -7, 10**40, 1.5, float("nan"), float("inf"), b"flu", ["flu"], {"a": 1}, ("flu", "cancer"), object(), "x" * 200_000,
-]  # fmt: skip
+    "flu' OR illness = 'cancer",
+    "flu' OR 1=1 --",
+    "cancer",
+    "flu'; DROP TABLE patients; --",
+    "\\' OR 1=1 --",
+    "flu\x00' OR 1=1 --",
+    "ʼ OR 1=1",
+    "\ud800",
+    "",
+    "$1",
+    "?",
+    ":a",
+    "NULL",
+    None,
+    True,
+    7,
+    -7,
+    10**40,
+    1.5,
+    float("nan"),
+    float("inf"),
+    b"flu",
+    ["flu"],
+    {"a": 1},
+    ("flu", "cancer"),
+    object(),
+    "x" * 200_000,
+]
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
-@pytest.mark.parametrize("sql", ["SELECT name FROM patients WHERE illness = 'flu' AND name = ?", "SELECT ? AS x", "SELECT name FROM patients WHERE illness = ?", "SELECT name FROM patients WHERE illness = 'flu' ORDER BY ? LIMIT ?", "SELECT * FROM ?", "SELECT name FROM patients WHERE illness = 'flu' AND name LIKE ?"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name FROM patients WHERE illness = 'flu' AND name = ?",
+        "SELECT ? AS x",
+        "SELECT name FROM patients WHERE illness = ?",
+        "SELECT name FROM patients WHERE illness = 'flu' ORDER BY ? LIMIT ?",
+        "SELECT * FROM ?",
+        "SELECT name FROM patients WHERE illness = 'flu' AND name LIKE ?",
+    ],
+)
 def test_a_hostile_value_stays_a_value(nurses: Any, sql: str, value: Any) -> None:
     lab = laboratory("plain")
     for values in ([value] * sql.count("?"), [value], [], {"1": value}, {"a": value}):
@@ -485,7 +599,9 @@ def test_a_hostile_value_stays_a_value(nurses: Any, sql: str, value: Any) -> Non
 # Roles that may ask only what they are allowed
 
 
-def granted_views(rng: random.Random, schema: Schema) -> tuple[dict[str, str], list[Table], dict[str, list[str]]]:
+def granted_views(
+    rng: random.Random, schema: Schema
+) -> tuple[dict[str, str], list[Table], dict[str, list[str]]]:
     """Views over one table, as tables to ask from, and conditions under which the tables themselves show no more."""
     views, shown, guards = {}, [], {}
     for number in range(rng.choice((1, 2))):
@@ -497,7 +613,9 @@ def granted_views(rng: random.Random, schema: Schema) -> tuple[dict[str, str], l
         distinct = rng.choice(("", "DISTINCT "))
         where = f" WHERE {condition.replace('{}', table.name)}" if rng.random() < 0.8 else ""
         name = f"view{number}"
-        views[name] = f"SELECT {distinct}{', '.join(column.name for column in columns)} FROM {table.name}{where}"
+        views[name] = (
+            f"SELECT {distinct}{', '.join(column.name for column in columns)} FROM {table.name}{where}"
+        )
         shown.append(Table(name, tuple(columns)))
         guards.setdefault(table.name, []).append(condition)
     return views, shown, guards
@@ -510,12 +628,18 @@ def judge_granted(seed: str, folder: Path, tally: Tally, *, each: int = 20) -> N
     views, shown, guards = granted_views(rng, schema)
     denied = Asker(rng, schema).secret() if rng.random() < 0.4 else ""
     secrets = {"secret": denied} if denied else {}
-    tables = [table.name for table in schema.tables if len(schema.tables) > 1 and rng.random() < 0.3]
+    tables = [
+        table.name for table in schema.tables if len(schema.tables) > 1 and rng.random() < 0.3
+    ]
     lab = laboratory(name)
-    seen = [lab.answers(sql) for sql in views.values()] + [lab.answers(f"SELECT * FROM {table}") for table in tables]
+    seen = [lab.answers(sql) for sql in views.values()] + [
+        lab.answers(f"SELECT * FROM {table}") for table in tables
+    ]
     told = [lab.discloses(lab.answers(denied), answers) for answers in seen] if denied else []
     try:
-        decider = decider_of(folder, schema, secrets, views, default="deny", allow=[*views, *tables])
+        decider = decider_of(
+            folder, schema, secrets, views, default="deny", allow=[*views, *tables]
+        )
     except TacitError:
         if not any(told):
             tally.refused["policy"] += 1
@@ -527,22 +651,34 @@ def judge_granted(seed: str, folder: Path, tally: Tally, *, each: int = 20) -> N
     ask = expanded(views)
     over_views = Schema(tuple(shown))
     for _ in range(each):
-        asker = Asker(rng, over_views if rng.random() < 0.6 else schema, guards, failing=rng.choice((0, 0, 0.15)), depth=1)
+        asker = Asker(
+            rng,
+            over_views if rng.random() < 0.6 else schema,
+            guards,
+            failing=rng.choice((0, 0, 0.15)),
+            depth=1,
+        )
         sql = rng.choice(list(views.values())) if rng.random() < 0.05 else asker.query()
         tally.asked += 1
         try:
             decision = decider.decide(ROLE, sql)
         except Exception as error:
-            tally.problems.append(f"CRASH {type(error).__name__} {error} at {innermost(error)}: {where} {sql}"[:1500])
+            tally.problems.append(
+                f"CRASH {type(error).__name__} {error} at {innermost(error)}: {where} {sql}"[:1500]
+            )
             continue
         tally.codes[decision.code] += 1
         tally.allowed += decision.allowed
         if decision.allowed:
             ran = lab.answers(ask(decision.sql))
             if not is_function_of(ran, seen):
-                tally.problems.append(f"NOT GRANTED: {where}\n    asked: {sql}\n    runs: {decision.sql}")
+                tally.problems.append(
+                    f"NOT GRANTED: {where}\n    asked: {sql}\n    runs: {decision.sql}"
+                )
             if denied and lab.discloses(lab.answers(denied), ran):
-                tally.problems.append(f"DISCLOSES: {where}\n    asked: {sql}\n    runs: {decision.sql}")
+                tally.problems.append(
+                    f"DISCLOSES: {where}\n    asked: {sql}\n    runs: {decision.sql}"
+                )
             tally.problems += different(lab, ask(sql), decision, where)
 
 
@@ -574,6 +710,8 @@ def test_what_a_role_gets_follows_from_what_it_is_allowed(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_roles_get_follows_from_what_they_are_allowed_in_thousands_of_queries(tmp_path: Path) -> None:
+def test_what_roles_get_follows_from_what_they_are_allowed_in_thousands_of_queries(
+    tmp_path: Path,
+) -> None:
     tally = run_granted("many granted", 40 * THOROUGH, tmp_path)
     assert not tally.problems, "\n".join(tally.problems[:10])

@@ -18,18 +18,29 @@ def test_the_rows_stay_and_all_batches_but_the_last_are_equal() -> None:
     for _ in range(200):
         sizes = [rng.randint(0, 9) for _ in range(rng.randint(0, 6))]
         values = iter(range(100))
-        batches = [pa.record_batch([pa.array([next(values) for _ in range(size)], pa.int64())], ["x"]) for size in sizes]
+        batches = [
+            pa.record_batch([pa.array([next(values) for _ in range(size)], pa.int64())], ["x"])
+            for size in sizes
+        ]
         found = list(even(batches, 4))
-        assert [one for batch in found for one in batch.column(0).to_pylist()] == list(range(sum(sizes)))
-        assert all(batch.num_rows == 4 for batch in found[:-1]) and (not found or 0 < found[-1].num_rows <= 4)
+        assert [one for batch in found for one in batch.column(0).to_pylist()] == list(
+            range(sum(sizes))
+        )
+        assert all(batch.num_rows == 4 for batch in found[:-1]) and (
+            not found or 0 < found[-1].num_rows <= 4
+        )
 
 
 @pytest.mark.parametrize("hidden", [0, 1_000])
 def test_the_number_of_hidden_rows_does_not_show(hidden: int, tmp_path: Path) -> None:
     """DuckDB ends a batch with each part of its table: the rows left out there could be counted."""
     with DuckDB(folder=tmp_path) as engine:
-        engine.connection.execute(f"CREATE TABLE t AS SELECT i - {hidden} AS i FROM range({130_000 + hidden}) r(i)")
+        engine.connection.execute(
+            f"CREATE TABLE t AS SELECT i - {hidden} AS i FROM range({130_000 + hidden}) r(i)"
+        )
         stream = engine.stream("SELECT i FROM t WHERE i >= 0")
         stream.begin()
-        assert [batch.num_rows for batch in even(stream)] == [BATCH_ROWS] * 3 + [130_000 - 3 * BATCH_ROWS]
+        assert [batch.num_rows for batch in even(stream)] == [BATCH_ROWS] * 3 + [
+            130_000 - 3 * BATCH_ROWS
+        ]
         stream.close()

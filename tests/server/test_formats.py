@@ -46,10 +46,14 @@ TYPES = {
 @st.composite
 def batches(draw: Any) -> list[pa.RecordBatch]:
     kinds = draw(st.lists(st.sampled_from(list(TYPES)), min_size=1, max_size=4))
-    schema = pa.schema([pa.field(draw(st.sampled_from(["a", "b", 'x"y', "é,"])), kind) for kind in kinds])
+    schema = pa.schema(
+        [pa.field(draw(st.sampled_from(["a", "b", 'x"y', "é,"])), kind) for kind in kinds]
+    )
     made = []
     for size in draw(st.lists(st.integers(1, 4), max_size=3)):
-        columns = [pa.array([draw(st.none() | TYPES[kind]) for _ in range(size)], kind) for kind in kinds]
+        columns = [
+            pa.array([draw(st.none() | TYPES[kind]) for _ in range(size)], kind) for kind in kinds
+        ]
         made.append(pa.record_batch(columns, schema=schema))
     return [pa.record_batch([pa.array([], kind) for kind in kinds], schema=schema), *made]
 
@@ -78,7 +82,11 @@ def expected(value: Any) -> Any:
 @given(batches(), st.booleans())
 def test_json_says_what_the_batches_hold(found: list[pa.RecordBatch], truncated: bool) -> None:
     told = json.loads(whole(JsonEncoder(), found, truncated=truncated), parse_float=Decimal)
-    values = [list(row) for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+    values = [
+        list(row)
+        for batch in found
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    ]
     assert told["truncated"] is truncated
     assert [column["name"] for column in told["columns"]] == found[0].schema.names
     assert len(told["rows"]) == len(values)
@@ -106,7 +114,7 @@ def test_json_is_the_same_text_in_one_batch_or_row_by_row(found: list[pa.RecordB
         (["a", None, "\t"], r'["a",1],[null,1],["\t",1]'),
         (["x" * 5_000_000], '["' + "x" * 5_000_000 + '",1]'),
     ],
-)  # fmt: skip
+)
 def test_texts_in_json(texts: list[str | None], rows: str, kind: pa.DataType) -> None:
     batch = pa.record_batch([pa.array(texts, kind), pa.array([1] * len(texts))], names=["t", "n"])
     encoder = JsonEncoder()
@@ -123,11 +131,17 @@ def test_rows_without_columns_are_rows() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(batches())
-def test_csv_has_a_field_for_each_value_and_tells_missing_from_empty(found: list[pa.RecordBatch]) -> None:
+def test_csv_has_a_field_for_each_value_and_tells_missing_from_empty(
+    found: list[pa.RecordBatch],
+) -> None:
     text = whole(CsvEncoder(), found).decode()
     head, *rows = list(csv.reader(io.StringIO(text, newline="")))
     assert head == found[0].schema.names
-    values = [row for batch in found for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+    values = [
+        row
+        for batch in found
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    ]
     rows = [row or [""] for row in rows]  # a line without anything is a single missing value
     assert len(rows) == len(values)
     for got, row in zip(rows, values, strict=True):
@@ -135,7 +149,9 @@ def test_csv_has_a_field_for_each_value_and_tells_missing_from_empty(found: list
             if value is None:
                 assert one == ""
             elif isinstance(value, str | int | bytes | list):
-                assert one == (str(value).lower() if isinstance(value, bool) else str(expected(value)))
+                assert one == (
+                    str(value).lower() if isinstance(value, bool) else str(expected(value))
+                )
 
 
 @settings(max_examples=200, deadline=None)
@@ -150,8 +166,12 @@ def test_arrow_is_the_same_table(found: list[pa.RecordBatch], truncated: bool) -
             break
         got.append(batch)
         marks.append(metadata)
-    assert repr(pa.Table.from_batches(got, found[0].schema).to_pydict()) == repr(pa.Table.from_batches(found).to_pydict())
-    assert (bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true") is truncated
+    assert repr(pa.Table.from_batches(got, found[0].schema).to_pydict()) == repr(
+        pa.Table.from_batches(found).to_pydict()
+    )
+    assert (
+        bool(marks) and marks[-1] is not None and marks[-1].get(b"tacit.truncated") == b"true"
+    ) is truncated
 
 
 def test_arrow_is_not_copied_where_nothing_is_missing() -> None:
@@ -159,13 +179,30 @@ def test_arrow_is_not_copied_where_nothing_is_missing() -> None:
     encoder = ArrowEncoder()
     encoder.start(batch.schema)
     sent = {pa.py_buffer(part).address for part in encoder.batch(batch)}
-    assert {buffer.address for column in batch.columns for buffer in column.buffers() if buffer is not None} <= sent
+    assert {
+        buffer.address
+        for column in batch.columns
+        for buffer in column.buffers()
+        if buffer is not None
+    } <= sent
 
 
 FIXED = [
-    pa.bool_(), pa.int8(), pa.uint16(), pa.int32(), pa.float32(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.time64("us"), pa.duration("us"),
-    pa.decimal128(38, 2), pa.decimal256(60, 2), pa.month_day_nano_interval(), pa.binary(4),
-]  # fmt: skip
+    pa.bool_(),
+    pa.int8(),
+    pa.uint16(),
+    pa.int32(),
+    pa.float32(),
+    pa.float64(),
+    pa.date32(),
+    pa.timestamp("us"),
+    pa.time64("us"),
+    pa.duration("us"),
+    pa.decimal128(38, 2),
+    pa.decimal256(60, 2),
+    pa.month_day_nano_interval(),
+    pa.binary(4),
+]
 
 
 def sent(column: pa.Array) -> bytes:
@@ -179,7 +216,11 @@ def test_what_lies_beneath_missing_values_does_not_go_out(kind: pa.DataType) -> 
     plain, secret = bytes(9 * kind.bit_width // 8 + 2), b"\xff" * (9 * kind.bit_width // 8 + 2)
     for start, end in ((0, 8), (3, 8), (0, 3)):
         told = {
-            sent(pa.Array.from_buffers(kind, 8, [pa.py_buffer(b"\0"), pa.py_buffer(under)])[start:end])
+            sent(
+                pa.Array.from_buffers(kind, 8, [pa.py_buffer(b"\0"), pa.py_buffer(under)])[
+                    start:end
+                ]
+            )
             for under in (plain, secret)
         }
         assert len(told) == 1
@@ -187,8 +228,17 @@ def test_what_lies_beneath_missing_values_does_not_go_out(kind: pa.DataType) -> 
 
 def test_the_present_ones_among_missing_values_stay() -> None:
     column = pa.array([1, None, 3, None, 5])
-    hidden = pa.Array.from_buffers(pa.int64(), 5, [column.buffers()[0], pa.array([1, 77, 3, 77, 5]).buffers()[1]])
-    for one in (hidden, hidden[1:], hidden[:4], pa.array([[1, None], None]), pa.array([{"a": None, "b": "x"}, None]), pa.array(["a", None])):
+    hidden = pa.Array.from_buffers(
+        pa.int64(), 5, [column.buffers()[0], pa.array([1, 77, 3, 77, 5]).buffers()[1]]
+    )
+    for one in (
+        hidden,
+        hidden[1:],
+        hidden[:4],
+        pa.array([[1, None], None]),
+        pa.array([{"a": None, "b": "x"}, None]),
+        pa.array(["a", None]),
+    ):
         body = sent(one)
         assert pa.ipc.open_stream(body).read_all().column("x").to_pylist() == one.to_pylist()
         assert b"\x4d" + bytes(7) not in body
@@ -196,7 +246,9 @@ def test_the_present_ones_among_missing_values_stay() -> None:
 
 def test_text_beneath_a_missing_value_does_not_go_out() -> None:
     offsets = pa.py_buffer(np.array([0, 6, 7], dtype=np.int32))
-    hidden = pa.Array.from_buffers(pa.string(), 2, [pa.py_buffer(b"\x02"), offsets, pa.py_buffer(b"Cancerx")])
+    hidden = pa.Array.from_buffers(
+        pa.string(), 2, [pa.py_buffer(b"\x02"), offsets, pa.py_buffer(b"Cancerx")]
+    )
     body = sent(hidden)
     assert pa.ipc.open_stream(body).read_all().column("x").to_pylist() == [None, "x"]
     assert b"Cancer" not in body
@@ -207,12 +259,18 @@ def test_infinity_and_nan_are_null_in_json_only() -> None:
     found = [pa.record_batch([values[:0]], names=["n"]), pa.record_batch([values], names=["n"])]
     assert b'"rows": [[null],[null],[null],[null]]' in whole(JsonEncoder(), found)
     assert whole(CsvEncoder(), found).split() == [b'"n"', b"inf", b"-inf", b"nan"]
-    assert str(pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("n").to_pylist()) == "[inf, -inf, nan, None]"
+    assert (
+        str(pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("n").to_pylist())
+        == "[inf, -inf, nan, None]"
+    )
 
 
 def test_numbers_without_declared_digits() -> None:
     schema = pa.schema([pa.field("n", pa.string(), metadata=NUMBER)])
-    found = [pa.record_batch([pa.array(values, pa.string())], schema=schema) for values in ([], ["1.10", "NaN", None, "123456789012345678901234567890.5"])]
+    found = [
+        pa.record_batch([pa.array(values, pa.string())], schema=schema)
+        for values in ([], ["1.10", "NaN", None, "123456789012345678901234567890.5"])
+    ]
     assert whole(JsonEncoder(), found) == (
         b'{"columns": [{"name": "n", "type": "decimal"}], "rows": [[1.10],[null],[null],[123456789012345678901234567890.5]], "truncated": false}'
     )
@@ -228,22 +286,46 @@ def test_words_from_a_list_and_times_with_a_zone() -> None:
     rows = json.loads(whole(JsonEncoder(), found))["rows"]
     assert rows[1] == [None, "2024-01-01T12:00:00.000000Z"]
     assert b'"a","2024-01-01T12:00:00.000000Z"' in whole(CsvEncoder(), found)
-    assert pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("w").to_pylist() == ["a", None, "a"]
+    assert pa.ipc.open_stream(whole(ArrowEncoder(), found)).read_all().column("w").to_pylist() == [
+        "a",
+        None,
+        "a",
+    ]
 
 
 @pytest.mark.parametrize(
     ("accept", "type_"),
     [
-        (b"*/*", JSON), (b"application/json", JSON), (b"text/csv", CSV), (b"TEXT/CSV", CSV), (b"application/*", JSON), (b"text/*", CSV),
-        (b"text/html, text/csv;q=0.1", CSV), (b"application/vnd.apache.arrow.stream", ARROW), (b"application/json;q=0, */*", CSV),
-        (b"text/csv;q=0.5,application/json;q=0.4", CSV), (b"text/html,application/xhtml+xml,*/*;q=0.8", JSON), (b"text/csv; charset=utf-8", CSV),
+        (b"*/*", JSON),
+        (b"application/json", JSON),
+        (b"text/csv", CSV),
+        (b"TEXT/CSV", CSV),
+        (b"application/*", JSON),
+        (b"text/*", CSV),
+        (b"text/html, text/csv;q=0.1", CSV),
+        (b"application/vnd.apache.arrow.stream", ARROW),
+        (b"application/json;q=0, */*", CSV),
+        (b"text/csv;q=0.5,application/json;q=0.4", CSV),
+        (b"text/html,application/xhtml+xml,*/*;q=0.8", JSON),
+        (b"text/csv; charset=utf-8", CSV),
     ],
-)  # fmt: skip
+)
 def test_the_favourite_type_is_taken(accept: bytes, type_: str) -> None:
     assert wanted(accept) == type_
 
 
-@pytest.mark.parametrize("accept", [b"text/html", b"image/*", b"application/json;q=0", b"*/*;q=nan", b"x" * 2000, b";;;", b"text/csv;q=x"])
+@pytest.mark.parametrize(
+    "accept",
+    [
+        b"text/html",
+        b"image/*",
+        b"application/json;q=0",
+        b"*/*;q=nan",
+        b"x" * 2000,
+        b";;;",
+        b"text/csv;q=x",
+    ],
+)
 def test_other_types_are_refused(accept: bytes) -> None:
     with pytest.raises(Refusal) as caught:
         wanted(accept)

@@ -46,7 +46,9 @@ def test_the_database_takes_them(tmp_path: Path, postgres_url: str, connection: 
     (tmp_path / "tacit.yaml").write_text(PLAN.format(url=postgres_url), "utf-8")
     found = grants(load_plan(tmp_path / "tacit.yaml"), "granted-nurses")
     assert [name for name, _ in found.views] == ["flu", "staff", "few", "granted_wards"]
-    assert [(one.view, one.secret, one.verdict.status) for one in found.left_out] == [("names", "cancer", "breached")]
+    assert [(one.view, one.secret, one.verdict.status) for one in found.left_out] == [
+        ("names", "cancer", "breached")
+    ]
     assert "-- Left out: names discloses cancer." in found.sql()
     assert f'CREATE ROLE "{found.role}";' in found.sql()
     assert found.to_json()["statements"] == list(found.statements())
@@ -55,8 +57,16 @@ def test_the_database_takes_them(tmp_path: Path, postgres_url: str, connection: 
     connection.execute(found.sql())
     try:
         connection.execute('SET ROLE "granted-nurses"')
-        asked = {name: connection.execute(f'SELECT * FROM "granted-nurses"."{name}"').fetchall() for name, _ in found.views}
-        assert asked == {"flu": [("Ann",)], "staff": [("Kim",), ("Zoe",)], "few": [("Kim",)], "granted_wards": [("A", "Kim"), ("B", "Zoe")]}
+        asked = {
+            name: connection.execute(f'SELECT * FROM "granted-nurses"."{name}"').fetchall()
+            for name, _ in found.views
+        }
+        assert asked == {
+            "flu": [("Ann",)],
+            "staff": [("Kim",), ("Zoe",)],
+            "few": [("Kim",)],
+            "granted_wards": [("A", "Kim"), ("B", "Zoe")],
+        }
         with pytest.raises(Exception, match="permission denied"):
             connection.execute("SELECT * FROM granted_patients")
     finally:

@@ -17,7 +17,12 @@ from tacit.server import app, protocol
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A gateway with limits that a test can wait for."""
     before = protocol.HEAD_SECONDS, protocol.STALL_SECONDS, protocol.LOOK_SECONDS, app.BODY_SECONDS
-    protocol.HEAD_SECONDS, protocol.STALL_SECONDS, protocol.LOOK_SECONDS, app.BODY_SECONDS = 1.0, 1.0, 0.2, 1.0
+    protocol.HEAD_SECONDS, protocol.STALL_SECONDS, protocol.LOOK_SECONDS, app.BODY_SECONDS = (
+        1.0,
+        1.0,
+        0.2,
+        1.0,
+    )
     with live(tmp_path_factory.mktemp("strict"), decider=FAKE) as running:
         yield running
     protocol.HEAD_SECONDS, protocol.STALL_SECONDS, protocol.LOOK_SECONDS, app.BODY_SECONDS = before
@@ -31,7 +36,13 @@ def connect(gateway: Live) -> socket.socket:
 
 def asking(gateway: Live, sql: str, *more: str) -> bytes:
     body = json.dumps({"sql": sql})
-    head = ["POST /query HTTP/1.1", "Host: x", f"Authorization: Bearer {gateway.token}", f"Content-Length: {len(body)}", *more]
+    head = [
+        "POST /query HTTP/1.1",
+        "Host: x",
+        f"Authorization: Bearer {gateway.token}",
+        f"Content-Length: {len(body)}",
+        *more,
+    ]
     return ("\r\n".join(head) + "\r\n\r\n" + body).encode()
 
 
@@ -42,7 +53,9 @@ def test_who_says_nothing_is_sent_away(strict: Live) -> None:
         assert time.monotonic() - began < 4
 
 
-@pytest.mark.parametrize("piece", [b"G", b"\r\n", b"GET /health HTTP/1.1\r\n", b"GET /health HTTP/1.1\r\nX: y\r\n"])
+@pytest.mark.parametrize(
+    "piece", [b"G", b"\r\n", b"GET /health HTTP/1.1\r\n", b"GET /health HTTP/1.1\r\nX: y\r\n"]
+)
 def test_who_says_the_head_letter_by_letter_is_sent_away(strict: Live, piece: bytes) -> None:
     with connect(strict) as line:
         began = time.monotonic()
@@ -90,7 +103,16 @@ def test_a_head_without_end_is_refused(strict: Live) -> None:
         assert b" 200 " not in received(line)
 
 
-@pytest.mark.parametrize("junk", [b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"POST /query HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"POST /query HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello", b"\x16\x03\x01\x02\x00"])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"\x00\x01\x02\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"POST /query HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST /query HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nhello",
+        b"\x16\x03\x01\x02\x00",
+    ],
+)
 def test_junk_is_no_request(strict: Live, junk: bytes) -> None:
     with connect(strict) as line:
         line.sendall(junk)
@@ -100,7 +122,10 @@ def test_junk_is_no_request(strict: Live, junk: bytes) -> None:
 
 def test_requests_in_one_go_are_answered_in_order(strict: Live) -> None:
     with connect(strict) as line:
-        line.sendall(asking(strict, "SELECT 1 AS one") + asking(strict, "SELECT 2 AS two", "Connection: close"))
+        line.sendall(
+            asking(strict, "SELECT 1 AS one")
+            + asking(strict, "SELECT 2 AS two", "Connection: close")
+        )
         said = received(line)
         assert said.index(b'"one"') < said.index(b'"two"')
 
@@ -120,7 +145,14 @@ def test_who_takes_nothing_of_an_answer_loses_it_and_the_query_ends(strict: Live
 
 def test_who_takes_an_answer_slowly_gets_all_of_it(strict: Live) -> None:
     with connect(strict) as line:
-        line.sendall(asking(strict, "SELECT range AS n, repeat('x', 100) AS x FROM range(200000)", "Connection: close", "Accept: text/csv"))
+        line.sendall(
+            asking(
+                strict,
+                "SELECT range AS n, repeat('x', 100) AS x FROM range(200000)",
+                "Connection: close",
+                "Accept: text/csv",
+            )
+        )
         size, began = 0, time.monotonic()
         while part := line.recv(1 << 20):
             size += len(part)
@@ -132,7 +164,12 @@ def test_who_takes_an_answer_slowly_gets_all_of_it(strict: Live) -> None:
 def test_a_client_that_is_gone_before_its_turn_takes_no_place(strict: Live) -> None:
     for _ in range(20):
         with connect(strict) as line:
-            line.sendall(asking(strict, "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7"))
+            line.sendall(
+                asking(
+                    strict,
+                    "SELECT count(*) AS n FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = 7",
+                )
+            )
             time.sleep(0.02)
     until = time.monotonic() + 8
     places = strict.gateway.now().places

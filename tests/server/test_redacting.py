@@ -18,14 +18,40 @@ PEOPLE = ["Moss", "Ellen", "13053", "2024-01-31", "leukaemia"]
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT name FROM stays WHERE name = 'Ellen Moss'", "SELECT name FROM stays WHERE name = 'Ellen''Moss'", 'SELECT name FROM stays WHERE name = "Ellen Moss"',
-        "SELECT name FROM stays WHERE name = Ellen", "SELECT name -- Ellen Moss\nFROM stays", "SELECT /* Ellen Moss */ name FROM stays", "SELECT 13053, -13053.5, 1e13053 FROM stays",
-        "SELECT DATE '2024-01-31'", "SELECT E'Ellen\\nMoss'", "SELECT $$Ellen Moss$$", "SELECT $Moss$Ellen$Moss$", "SELECT x'13053a'", "SELECT b'13053'", "SELECT U&'Ellen'",
-        "SELECT Moss('Ellen')", "SELECT name AS Ellen FROM stays AS Moss", "Ellen Moss 13053", "'Ellen", '"Moss', "/* Ellen", "SELECT name FROM stays WHERE name LIKE '%Moss%' ESCAPE '!'",
-        "SELECT :Ellen, $Moss, @Ellen, ?", "SELECT name FROM Ellen.Moss.stays", "SELECT {Ellen: 'Moss'}", "SELECT 'a' 'Moss'", "SELECT n'Moss'", "SELECT 13053Moss", "SELECT `Ellen Moss`",
-        "SELECT INTERVAL '13053' DAY", "SELECT '\\'Moss'", "SELECT \"a\"\"Moss\"", "SELECT ''''||'Moss'",
+        "SELECT name FROM stays WHERE name = 'Ellen Moss'",
+        "SELECT name FROM stays WHERE name = 'Ellen''Moss'",
+        'SELECT name FROM stays WHERE name = "Ellen Moss"',
+        "SELECT name FROM stays WHERE name = Ellen",
+        "SELECT name -- Ellen Moss\nFROM stays",
+        "SELECT /* Ellen Moss */ name FROM stays",
+        "SELECT 13053, -13053.5, 1e13053 FROM stays",
+        "SELECT DATE '2024-01-31'",
+        "SELECT E'Ellen\\nMoss'",
+        "SELECT $$Ellen Moss$$",
+        "SELECT $Moss$Ellen$Moss$",
+        "SELECT x'13053a'",
+        "SELECT b'13053'",
+        "SELECT U&'Ellen'",
+        "SELECT Moss('Ellen')",
+        "SELECT name AS Ellen FROM stays AS Moss",
+        "Ellen Moss 13053",
+        "'Ellen",
+        '"Moss',
+        "/* Ellen",
+        "SELECT name FROM stays WHERE name LIKE '%Moss%' ESCAPE '!'",
+        "SELECT :Ellen, $Moss, @Ellen, ?",
+        "SELECT name FROM Ellen.Moss.stays",
+        "SELECT {Ellen: 'Moss'}",
+        "SELECT 'a' 'Moss'",
+        "SELECT n'Moss'",
+        "SELECT 13053Moss",
+        "SELECT `Ellen Moss`",
+        "SELECT INTERVAL '13053' DAY",
+        "SELECT '\\'Moss'",
+        'SELECT "a""Moss"',
+        "SELECT ''''||'Moss'",
     ],
-)  # fmt: skip
+)
 def test_nothing_about_people_is_shown(sql: str, dialect: str) -> None:
     shown = redact(sql, dialect, NAMES)
     assert not any(word.lower() in shown.lower() for word in PEOPLE), shown
@@ -42,12 +68,48 @@ def test_long_queries_are_cut() -> None:
     assert len(redact("SELECT " + "name, " * 10_000, "duckdb", NAMES)) < 2_100
 
 
-WORDS = st.sampled_from(["SELECT", "name", "'Moss'", '"Moss"', "Moss", "--Moss\n", "/*Moss*/", "$$Moss$$", "(", ")", "'", '"', "\\", "E'Moss'", ".", ",", "$", ":", "{", "}", "`", ";", "\n", "x'", "U&"])
+WORDS = st.sampled_from(
+    [
+        "SELECT",
+        "name",
+        "'Moss'",
+        '"Moss"',
+        "Moss",
+        "--Moss\n",
+        "/*Moss*/",
+        "$$Moss$$",
+        "(",
+        ")",
+        "'",
+        '"',
+        "\\",
+        "E'Moss'",
+        ".",
+        ",",
+        "$",
+        ":",
+        "{",
+        "}",
+        "`",
+        ";",
+        "\n",
+        "x'",
+        "U&",
+    ]
+)
 
 
 @settings(max_examples=3000, deadline=None)
-@given(st.lists(WORDS, max_size=8).map(" ".join) | st.lists(WORDS, max_size=8).map("".join) | st.text(max_size=20), st.sampled_from(["duckdb", "postgres", "spark"]))
+@given(
+    st.lists(WORDS, max_size=8).map(" ".join)
+    | st.lists(WORDS, max_size=8).map("".join)
+    | st.text(max_size=20),
+    st.sampled_from(["duckdb", "postgres", "spark"]),
+)
 def test_whatever_is_written_is_shown_without_people(sql: str, dialect: str) -> None:
     shown = redact(sql, dialect, NAMES)
     assert shown == UNREADABLE or "moss" not in shown.lower(), (sql, shown)
-    assert not any(re.search(r"\d{3}", word) for word in shown.split() if not is_keyword(word)), (sql, shown)  # INT128 is a word of SQL
+    assert not any(re.search(r"\d{3}", word) for word in shown.split() if not is_keyword(word)), (
+        sql,
+        shown,
+    )  # INT128 is a word of SQL

@@ -15,14 +15,29 @@ secrets: {cancer: "SELECT name FROM stays WHERE condition = 'cancer'"}
 roles: {nurses: {default: allow, deny: [cancer]}}
 """
 HARMLESS = "Ann,A,flu,30\nBob,B,flu,40\n"
-SICK = ("", "Cy,A,cancer,50\n", "Cy,A,cancer,0\nDi,,cancer,\nDi,B,cancer,7\n" + "Eve,A,cancer,1\n" * 5_000)
+SICK = (
+    "",
+    "Cy,A,cancer,50\n",
+    "Cy,A,cancer,0\nDi,,cancer,\nDi,B,cancer,7\n" + "Eve,A,cancer,1\n" * 5_000,
+)
 REFUSED = (
-    "SELECT name FROM stays", "SELECT count(*) FROM stays", "SELECT name FROM stays WHERE condition = 'cancer'", "SELECT nobody FROM stays",
-    "SELECT name FROM stays WHERE condition = 'flu' AND 1 / age = 1", "SELECT name FROM stays WHERE CAST(name AS INTEGER) = 1",
-    "SELECT max(age) FROM stays WHERE ward = 'A'", "SELECT 1 FROM stays WHERE 1 / 0 = 1", "SELECT * FROM nothing", "DELETE FROM stays",
+    "SELECT name FROM stays",
+    "SELECT count(*) FROM stays",
+    "SELECT name FROM stays WHERE condition = 'cancer'",
+    "SELECT nobody FROM stays",
+    "SELECT name FROM stays WHERE condition = 'flu' AND 1 / age = 1",
+    "SELECT name FROM stays WHERE CAST(name AS INTEGER) = 1",
+    "SELECT max(age) FROM stays WHERE ward = 'A'",
+    "SELECT 1 FROM stays WHERE 1 / 0 = 1",
+    "SELECT * FROM nothing",
+    "DELETE FROM stays",
     "SELECT name FROM stays WHERE condition = 'flu' ORDER BY (SELECT count(*) FROM stays)",
-)  # fmt: skip
-ANSWERED = ("SELECT name, age FROM stays WHERE condition = 'flu'", "SELECT 100 / age AS x FROM stays WHERE condition = 'flu'", "SELECT count(*) AS n FROM wards")
+)
+ANSWERED = (
+    "SELECT name, age FROM stays WHERE condition = 'flu'",
+    "SELECT 100 / age AS x FROM stays WHERE condition = 'flu'",
+    "SELECT count(*) AS n FROM wards",
+)
 
 
 def said(running: Live) -> list[tuple[Any, ...]]:
@@ -34,7 +49,11 @@ def said(running: Live) -> list[tuple[Any, ...]]:
                 answer = client.post(path, json={"sql": sql})
                 body = answer.json()
                 body.pop("milliseconds", None)
-                headers = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
+                headers = {
+                    name: value
+                    for name, value in answer.headers.items()
+                    if name not in ("date", "content-length")
+                }
                 found.append((path, sql, answer.status_code, headers, body))
     return found
 
@@ -49,7 +68,9 @@ def test_refusals_are_the_same_whatever_the_secret_is(tmp_path: Path) -> None:
         with live(folder, PLAN) as running:
             found.append(said(running))
     assert found[0] == found[1] == found[2]
-    assert {status for path, sql, status, *_ in found[0] if path == "/query" and sql in REFUSED} == {400, 403}
+    assert {
+        status for path, sql, status, *_ in found[0] if path == "/query" and sql in REFUSED
+    } == {400, 403}
     assert {status for path, sql, status, *_ in found[0] if sql in ANSWERED} == {200}
 
 

@@ -19,7 +19,12 @@ def asked(**fields: object) -> Asked:
 
 def test_all_fields_are_read() -> None:
     found = asked(sql="SELECT ?", role="nurses", parameters=[1, "a", None, True], limit=3)
-    assert (found.sql, found.role, found.parameters, found.limit) == ("SELECT ?", "nurses", (1, "a", None, True), 3)
+    assert (found.sql, found.role, found.parameters, found.limit) == (
+        "SELECT ?",
+        "nurses",
+        (1, "a", None, True),
+        3,
+    )
 
 
 def test_parameters_by_name_and_none() -> None:
@@ -34,17 +39,44 @@ def test_decimals_are_exact() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"[]", b"null", b"{", b'"sql"', b"\xff", b'{"sql": 1}', b'{"sql": ""}', b'{"sql": " "}', b"{}", b'{"sql": "x", "sql": "y"}',
-        b'{"sql": "x", "more": 1}', b'{"sql": "x", "limit": -1}', b'{"sql": "x", "limit": 1.5}', b'{"sql": "x", "limit": true}',
-        b'{"sql": "x", "limit": 9223372036854775808}', b'{"sql": "x", "role": ""}', b'{"sql": "x", "role": 1}', b'{"sql": "x", "role": ["a"]}',
-        b'{"sql": "a\\u0000b"}', b'{"sql": "\\ud800"}', b'{"sql": "x", "role": "\\ud800"}', b'{"sql": "x", "parameters": "a"}',
-        b'{"sql": "x", "parameters": [[1]]}', b'{"sql": "x", "parameters": [{"a": 1}]}', b'{"sql": "x", "parameters": ["\\u0000"]}',
-        b'{"sql": "x", "parameters": [NaN]}', b'{"sql": "x", "parameters": [Infinity]}', b'{"sql": "x", "parameters": [1e999]}',
-        b'{"sql": "x", "parameters": [1e-999]}', b'{"sql": "x", "parameters": [' + b"1" * 39 + b"]}", b'{"sql": "x", "parameters": [' + b"1" * 5000 + b"]}",
-        b'{"sql": "x", "parameters": [1e9999999999999999999]}', b'{"sql": "x", "parameters": {"' + b"a" * 201 + b'": 1}}',
-        b'{"sql": "x", "parameters": ' + b"[" * 400_000 + b"]" * 400_000 + b"}", b"[" * 900_000,
+        b"",
+        b"[]",
+        b"null",
+        b"{",
+        b'"sql"',
+        b"\xff",
+        b'{"sql": 1}',
+        b'{"sql": ""}',
+        b'{"sql": " "}',
+        b"{}",
+        b'{"sql": "x", "sql": "y"}',
+        b'{"sql": "x", "more": 1}',
+        b'{"sql": "x", "limit": -1}',
+        b'{"sql": "x", "limit": 1.5}',
+        b'{"sql": "x", "limit": true}',
+        b'{"sql": "x", "limit": 9223372036854775808}',
+        b'{"sql": "x", "role": ""}',
+        b'{"sql": "x", "role": 1}',
+        b'{"sql": "x", "role": ["a"]}',
+        b'{"sql": "a\\u0000b"}',
+        b'{"sql": "\\ud800"}',
+        b'{"sql": "x", "role": "\\ud800"}',
+        b'{"sql": "x", "parameters": "a"}',
+        b'{"sql": "x", "parameters": [[1]]}',
+        b'{"sql": "x", "parameters": [{"a": 1}]}',
+        b'{"sql": "x", "parameters": ["\\u0000"]}',
+        b'{"sql": "x", "parameters": [NaN]}',
+        b'{"sql": "x", "parameters": [Infinity]}',
+        b'{"sql": "x", "parameters": [1e999]}',
+        b'{"sql": "x", "parameters": [1e-999]}',
+        b'{"sql": "x", "parameters": [' + b"1" * 39 + b"]}",
+        b'{"sql": "x", "parameters": [' + b"1" * 5000 + b"]}",
+        b'{"sql": "x", "parameters": [1e9999999999999999999]}',
+        b'{"sql": "x", "parameters": {"' + b"a" * 201 + b'": 1}}',
+        b'{"sql": "x", "parameters": ' + b"[" * 400_000 + b"]" * 400_000 + b"}",
+        b"[" * 900_000,
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_refused(body: bytes) -> None:
     with pytest.raises(Refusal) as caught:
         read_asked(body)
@@ -68,8 +100,16 @@ def test_errors_do_not_repeat_what_was_sent() -> None:
     assert "Ellen" not in caught.value.body().decode()
 
 
-VALUES = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text(max_size=5) | st.decimals(-1000, 1000, places=2)
-GIVEN = st.lists(VALUES, max_size=3).map(tuple) | st.dictionaries(st.text(max_size=3), VALUES, max_size=3)
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.text(max_size=5)
+    | st.decimals(-1000, 1000, places=2)
+)
+GIVEN = st.lists(VALUES, max_size=3).map(tuple) | st.dictionaries(
+    st.text(max_size=3), VALUES, max_size=3
+)
 
 
 @settings(max_examples=1500, deadline=None)
@@ -77,12 +117,18 @@ GIVEN = st.lists(VALUES, max_size=3).map(tuple) | st.dictionaries(st.text(max_si
 def test_parameters_that_differ_have_keys_that_differ(one: object, other: object) -> None:
     same = repr(one) == repr(other)  # 1, 1.0 and True are equal in Python, and are not here
     if not same and isinstance(one, dict) and isinstance(other, dict):
-        same = {key: repr(value) for key, value in one.items()} == {key: repr(value) for key, value in other.items()}
+        same = {key: repr(value) for key, value in one.items()} == {
+            key: repr(value) for key, value in other.items()
+        }
     assert same or key_of(one) != key_of(other) or (not one and not other)  # type: ignore[arg-type]
 
 
-ODD = st.sampled_from([1, "x", None, True, [], {}, [1], {"a": 1}, -1, 1.5, "", [[]], [None], "\0", 10**50])
-BODIES = st.dictionaries(st.sampled_from(["sql", "role", "parameters", "limit", "more"]), ODD, max_size=4)
+ODD = st.sampled_from(
+    [1, "x", None, True, [], {}, [1], {"a": 1}, -1, 1.5, "", [[]], [None], "\0", 10**50]
+)
+BODIES = st.dictionaries(
+    st.sampled_from(["sql", "role", "parameters", "limit", "more"]), ODD, max_size=4
+)
 
 
 @settings(max_examples=1500, deadline=None)

@@ -41,7 +41,12 @@ class Served:
         self.log = folder / "messages"
         path = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in ("src", "tests"))
         with self.log.open("w") as log:
-            self.process = subprocess.Popen([sys.executable, str(script), str(plan), repr(options)], stderr=log, stdout=log, env={**os.environ, "PYTHONPATH": path})
+            self.process = subprocess.Popen(
+                [sys.executable, str(script), str(plan), repr(options)],
+                stderr=log,
+                stdout=log,
+                env={**os.environ, "PYTHONPATH": path},
+            )
         self.url = self.wait_for("Tacit answers at ").split()[3]
 
     def wait_for(self, words: str, seconds: float = 40) -> str:
@@ -68,7 +73,14 @@ def served(folder: Path, plan: Path, **options: Any) -> Iterator[Served]:
 
 
 def ask(url: str, token: str, timeout: float = 30) -> httpx.Response:
-    return httpx.post(f"{url}/query", json=WARDS, headers={"Authorization": f"Bearer {token}"}, timeout=timeout, trust_env=False, verify=False)
+    return httpx.post(
+        f"{url}/query",
+        json=WARDS,
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=timeout,
+        trust_env=False,
+        verify=False,
+    )
 
 
 def children(process: int) -> list[int]:
@@ -112,7 +124,10 @@ def test_ctrl_c_ends_it_also_while_a_query_runs(tmp_path: Path) -> None:
 
 def test_data_in_files_are_read_again_when_told(tmp_path: Path) -> None:
     (tmp_path / "wards.csv").write_text("ward\nA\n")
-    plan = write_plan(tmp_path, "version: 1\ntables: {wards: {columns: {ward: text}}, w: {columns: {a: text}, rows: [[x]]}}\nsecrets: {s: 'S(a) :- w(a)'}\nroles: {nurses: {default: allow, deny: [s]}}\n")
+    plan = write_plan(
+        tmp_path,
+        "version: 1\ntables: {wards: {columns: {ward: text}}, w: {columns: {a: text}, rows: [[x]]}}\nsecrets: {s: 'S(a) :- w(a)'}\nroles: {nurses: {default: allow, deny: [s]}}\n",
+    )
     token = add_user(plan, "ann", ["nurses"])
     with served(tmp_path, plan) as gateway:
         assert ask(gateway.url, token).json()["rows"] == [["A"]]
@@ -131,7 +146,9 @@ def test_data_in_files_are_read_again_when_told(tmp_path: Path) -> None:
         (PLAN.replace("deny: [cancer]", "deny: [cancer], allow: [stays]"), PlanError, "cancer"),
     ],
 )
-def test_a_plan_that_cannot_be_used_stops_the_start(tmp_path: Path, text: str, error: type[TacitError], words: str) -> None:
+def test_a_plan_that_cannot_be_used_stops_the_start(
+    tmp_path: Path, text: str, error: type[TacitError], words: str
+) -> None:
     plan = write_plan(tmp_path)
     add_user(plan, "ann", ["nurses"])
     plan.write_text(text)
@@ -164,18 +181,34 @@ def test_a_host_that_is_not_this_machine(tmp_path: Path, monkeypatch: pytest.Mon
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(EngineError, match=r"cannot listen at nohost:.*--host is an address of this machine"):
+    with pytest.raises(
+        EngineError, match=r"cannot listen at nohost:.*--host is an address of this machine"
+    ):
         serve(write_plan(tmp_path), host="nohost", port=0)
 
 
 def test_a_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "httptools" else find(name, *more))
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *more: None if name == "httptools" else find(name, *more),
+    )
     with pytest.raises(MissingExtra, match=r"tacit\[gateway\]"):
         serve(write_plan(tmp_path), port=0)
 
 
-@pytest.mark.parametrize("options", [{"timeout": 0}, {"row_limit": -1}, {"queries": 0}, {"port": 70000}, {"audit_queries": "some"}, {"decide_seconds": float("nan")}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": 0},
+        {"row_limit": -1},
+        {"queries": 0},
+        {"port": 70000},
+        {"audit_queries": "some"},
+        {"decide_seconds": float("nan")},
+    ],
+)
 def test_options_out_of_range(options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         Options(**options)

@@ -16,7 +16,7 @@ def plan(tmp_path: Path) -> Path:
     (tmp_path / "views" / "a.sql").write_text("SELECT 1")
     (tmp_path / "two words.sql").write_text("SELECT 2")
     path = tmp_path / "tacit.yaml"
-    path.write_text("releases-from: [views/*.sql]\nsecrets: {s: \"two words.sql\"}\n")
+    path.write_text('releases-from: [views/*.sql]\nsecrets: {s: "two words.sql"}\n')
     return path
 
 

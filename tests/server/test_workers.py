@@ -35,7 +35,11 @@ def test_hanging_crashing_and_failing_are_no_decision_and_the_next_is_made(two: 
         for how in ("hang", "crash", "fault"):
             assert (await two.judge("r", f"/*{how}*/", ())).decision is None
             found = await two.judge("r", "SELECT 'Ellen' AS a", ())
-            assert found.decision is not None and found.decision.allowed and found.redacted == "SELECT ? AS a"
+            assert (
+                found.decision is not None
+                and found.decision.allowed
+                and found.redacted == "SELECT ? AS a"
+            )
 
     asyncio.run(main())
 
@@ -53,12 +57,20 @@ def test_a_hanging_decision_holds_up_nobody_else(two: Workers) -> None:
     asyncio.run(main())
 
 
-def test_answers_in_any_order_never_get_mixed_up_whatever_crashes_between_them(two: Workers) -> None:
+def test_answers_in_any_order_never_get_mixed_up_whatever_crashes_between_them(
+    two: Workers,
+) -> None:
     async def main() -> None:
-        asked = ["/*crash*/" if number % 29 == 7 else f"SELECT {number} AS a" for number in range(120)]
+        asked = [
+            "/*crash*/" if number % 29 == 7 else f"SELECT {number} AS a" for number in range(120)
+        ]
         found = await asyncio.gather(*(two.judge("r", sql, ()) for sql in asked))
         for sql, one in zip(asked, found, strict=True):
-            assert (one.decision is None) if "crash" in sql else one.decision is not None and one.decision.sql == sql
+            assert (
+                (one.decision is None)
+                if "crash" in sql
+                else one.decision is not None and one.decision.sql == sql
+            )
 
     asyncio.run(main())
 
@@ -93,7 +105,12 @@ def test_processes_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     path = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in ("src", "tests"))
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path})
+    parent = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     time.sleep(0.2)  # in the middle of a decision

@@ -51,7 +51,9 @@ class Script(Randomness):
 
     def chances(self, keeps):
         shares = [Fraction(int(keep), KEEP_UNITS) for keep in keeps]
-        return np.array([share == 1 or not self.choose([share, 1 - share]) for share in shares], bool)
+        return np.array(
+            [share == 1 or not self.choose([share, 1 - share]) for share in shares], bool
+        )
 
     def geometric(self, epsilon, size):
         below = [1 - oracle.noise_at_least(1 - FAR, R)]
@@ -61,7 +63,9 @@ class Script(Randomness):
 
     def reached(self, epsilon, threshold, number):
         tau = oracle.noise_at_least(threshold, R)
-        return np.array([place for place in range(number) if self.choose([tau, 1 - tau]) == 0], np.int64)
+        return np.array(
+            [place for place in range(number) if self.choose([tau, 1 - tau]) == 0], np.int64
+        )
 
     def waits(self, waiting: Waiting, size: int, most: int = LARGEST):
         ways = [R ** (wait + 1) for wait in range(FAR)] + [R**FAR]
@@ -116,14 +120,20 @@ class Case:
     @property
     def paths(self) -> int:
         """How many ways the tickets can go."""
-        total = self.alpha.denominator * sum(self.table) + self.alpha.numerator * sum(self.weights or (1,) * len(self.table))
-        return prod(total + self.alpha.denominator * step for step in range(self.drawn)) << (len(self.keeps or ()))
+        total = self.alpha.denominator * sum(self.table) + self.alpha.numerator * sum(
+            self.weights or (1,) * len(self.table)
+        )
+        return prod(total + self.alpha.denominator * step for step in range(self.drawn)) << (
+            len(self.keeps or ())
+        )
 
     def domain(self) -> Domain:
         return Domain(
             len(self.table),
             weights=None if self.weights is None else np.array(self.weights),
-            keeps=None if self.keeps is None else np.array([int(keep * KEEP_UNITS) for keep in self.keeps]),
+            keeps=None
+            if self.keeps is None
+            else np.array([int(keep * KEEP_UNITS) for keep in self.keeps]),
         )
 
     def law(self, patch: pytest.MonkeyPatch) -> dict[Hashable, Fraction]:
@@ -131,7 +141,11 @@ class Case:
         patch.setattr(drawing, "MOST_TRIES", 1)
         terms, noise = Terms(HALF, Fraction(0), accept=self.accept), Noise(alpha=self.alpha)
         domain, true = self.domain(), held(self.table)
-        found = law(lambda script: dense(draw(true, domain, terms, noise, script, drawn=self.drawn).held, domain.size))
+        found = law(
+            lambda script: dense(
+                draw(true, domain, terms, noise, script, drawn=self.drawn).held, domain.size
+            )
+        )
         total = sum(found.values())
         assert self.accept is not None or total == 1
         return {output: chance / total for output, chance in found.items()}
@@ -160,7 +174,9 @@ def cases(seed: int, number: int, **options: bool) -> list[Case]:
             Fraction(dice.randint(1, 4), dice.randint(1, 3)),
             dice.randint(1, 4),
             tuple(dice.randint(1, 3) for _ in table) if dice.random() < 0.5 else None,
-            tuple(Fraction(dice.randint(1, 10), 10) for _ in table) if options.get("shrink") else None,
+            tuple(Fraction(dice.randint(1, 10), 10) for _ in table)
+            if options.get("shrink")
+            else None,
             Fraction(dice.randint(1, 6), dice.randint(1, 2)) if options.get("accept") else None,
         )
         if case.paths > 3000 or (case.keeps and not sum(table)):
@@ -252,9 +268,14 @@ def goods(seed: int, number: int) -> list[tuple[Case, tuple[int, ...]]]:
     dice, found = random.Random(seed), []
     for _ in range(number):
         size = dice.randint(1, 5)
-        table, output = (tuple(dice.choice((0, 0, 1, 2, 3, 5)) for _ in range(size)) for _ in range(2))
+        table, output = (
+            tuple(dice.choice((0, 0, 1, 2, 3, 5)) for _ in range(size)) for _ in range(2)
+        )
         weights = tuple(dice.randint(1, 3) for _ in table) if dice.random() < 0.5 else None
-        alpha, gamma = Fraction(dice.randint(1, 4), dice.randint(1, 4)), Fraction(dice.randint(1, 9), dice.randint(1, 4))
+        alpha, gamma = (
+            Fraction(dice.randint(1, 4), dice.randint(1, 4)),
+            Fraction(dice.randint(1, 9), dice.randint(1, 4)),
+        )
         found.append((Case(table, alpha, sum(output), weights, accept=gamma), output))
     return found
 
@@ -267,7 +288,9 @@ def test_good_is_what_the_definition_says(word, monkeypatch):
         good = Good(held(case.table), case.domain(), case.alpha, case.accept)
         expected = oracle.is_good(output, case.table, case.accept, case.alphas)
         assert good.accepts(held(output)) == expected, (case, output)
-        answers[expected, oracle.is_representative(output, case.table, case.accept, case.alphas)] += 1
+        answers[
+            expected, oracle.is_representative(output, case.table, case.accept, case.alphas)
+        ] += 1
     assert min(answers[key] for key in ((True, True), (True, False), (False, False))) > 100
 
 
@@ -275,7 +298,9 @@ def test_good_is_exact_where_products_are_beyond_64_bits():
     alpha, gamma = Fraction(10**25 + 1, 10**25), Fraction(2)
     true = Held(np.array([0, 1, 2]), np.array([10**12] * 3))
     good = Good(true, Domain(3), alpha, gamma)
-    most = 2 * 10**12  # gamma (alpha + n - 1) is this and a little more; one person more gives room to one cell
+    most = (
+        2 * 10**12
+    )  # gamma (alpha + n - 1) is this and a little more; one person more gives room to one cell
     assert good.accepts(Held(np.array([0, 1, 2]), np.array([most] * 3)))
     assert good.accepts(Held(np.array([0, 1]), np.array([most + 2, most])))
     assert not good.accepts(Held(np.array([0, 1]), np.array([most + 3, most])))
@@ -289,8 +314,14 @@ def beta_binomial(drawn: int, inside: float, outside: float) -> list[float]:
     def beta(a: float, b: float) -> float:
         return lgamma(a) + lgamma(b) - lgamma(a + b)
 
-    ways = [lgamma(drawn + 1) - lgamma(count + 1) - lgamma(drawn - count + 1) for count in range(drawn + 1)]
-    logs = [way + beta(count + inside, drawn - count + outside) - beta(inside, outside) for count, way in enumerate(ways)]
+    ways = [
+        lgamma(drawn + 1) - lgamma(count + 1) - lgamma(drawn - count + 1)
+        for count in range(drawn + 1)
+    ]
+    logs = [
+        way + beta(count + inside, drawn - count + outside) - beta(inside, outside)
+        for count, way in enumerate(ways)
+    ]
     return np.exp(logs).tolist()
 
 
@@ -317,13 +348,20 @@ def test_people_in_each_cell_of_a_larger_group(weighted):
     case = Case(table, Fraction(3, 7), sum(table), weights)
     terms, noise, source = Terms(HALF, Fraction(0)), Noise(alpha=case.alpha), Randomness.seeded(12)
     domain, true = case.domain(), held(table)
-    outputs = np.array([dense(draw(true, domain, terms, noise, source).held, 40) for _ in range(3000)])
+    outputs = np.array(
+        [dense(draw(true, domain, terms, noise, source).held, 40) for _ in range(3000)]
+    )
     assert (outputs.sum(axis=1) == sum(table)).all()
     total = sum(table) + sum(case.alphas)
     for cell in (table.index(0), table.index(1), table.index(30)):
         inside = table[cell] + case.alphas[cell]
-        assert fits(outputs[:, cell].tolist(), beta_binomial(sum(table), float(inside), float(total - inside)))
-    half = outputs[:, :20].sum(axis=1).tolist()  # a sum of cells has the law of one cell: they depend on each other as they should
+        assert fits(
+            outputs[:, cell].tolist(),
+            beta_binomial(sum(table), float(inside), float(total - inside)),
+        )
+    half = (
+        outputs[:, :20].sum(axis=1).tolist()
+    )  # a sum of cells has the law of one cell: they depend on each other as they should
     inside = sum(table[:20]) + sum(case.alphas[:20])
     assert fits(half, beta_binomial(sum(table), float(inside), float(total - inside)))
 
@@ -342,7 +380,10 @@ def test_empty_cells_are_kept_as_often_as_they_should():
 
 
 def test_noise_everywhere_is_what_noise_on_every_cell_would_be():
-    terms, noise = Terms(Epsilon.read(1), Fraction(0), mechanism="geometric"), Noise(threshold=3, everywhere=True)
+    terms, noise = (
+        Terms(Epsilon.read(1), Fraction(0), mechanism="geometric"),
+        Noise(threshold=3, everywhere=True),
+    )
     true = Held(np.array([3, 4, 77]), np.array([1, 5, 2]))
     source, r, times = Randomness.seeded(14), float(np.exp(-0.5)), 3000
     drawn = [draw(true, Domain(100), terms, noise, source).held for _ in range(times)]
@@ -368,7 +409,9 @@ def test_a_million_people_over_eight_million_cells():
     found = draw(true, Domain(8_000_000), terms, noise, Randomness.seeded(15)).held
     assert found.people == 1_000_000
     inside = found.counts[np.isin(found.places, true.places)].sum()
-    assert abs(inside / 1_000_000 - 0.5) < 5 * sqrt(0.25 / 1_000_000 * 1.5)  # as many from the prior as from the people
+    assert abs(inside / 1_000_000 - 0.5) < 5 * sqrt(
+        0.25 / 1_000_000 * 1.5
+    )  # as many from the prior as from the people
     assert found.places[0] >= 0
     assert found.places[-1] < 8_000_000
 
@@ -376,7 +419,10 @@ def test_a_million_people_over_eight_million_cells():
 def test_an_alpha_of_many_digits_is_taken_exactly():
     case = Case((3, 0), Fraction(10**30 + 7, 10**29), 3)
     terms, noise, source = Terms(HALF, Fraction(0)), Noise(alpha=case.alpha), Randomness.seeded(16)
-    outputs = [dense(draw(held(case.table), case.domain(), terms, noise, source).held, 2)[0] for _ in range(3000)]
+    outputs = [
+        dense(draw(held(case.table), case.domain(), terms, noise, source).held, 2)[0]
+        for _ in range(3000)
+    ]
     assert fits(outputs, beta_binomial(3, 13.0, 10.0))
 
 
@@ -387,7 +433,9 @@ def test_the_same_seed_gives_the_same_people_and_the_system_does_not():
         (Terms(HALF, Fraction(0), mechanism="geometric"), Noise(threshold=1, everywhere=True)),
     ):
 
-        def drawn(source: Randomness, terms: Terms = terms, noise: Noise = noise) -> tuple[int, ...]:
+        def drawn(
+            source: Randomness, terms: Terms = terms, noise: Noise = noise
+        ) -> tuple[int, ...]:
             return dense(draw(true, Domain(9), terms, noise, source).held, 9)
 
         assert drawn(Randomness.seeded(17)) == drawn(Randomness.seeded(17))
@@ -397,7 +445,12 @@ def test_the_same_seed_gives_the_same_people_and_the_system_does_not():
 
 @pytest.mark.parametrize("noise", [Noise(alpha=Fraction(1)), Noise(threshold=10**6)])
 def test_a_group_of_nobody_stays_empty(noise):
-    terms = Terms(HALF, Fraction(0), mechanism="dirichlet" if noise.alpha else "geometric", accept=Fraction(4) if noise.alpha else None)
+    terms = Terms(
+        HALF,
+        Fraction(0),
+        mechanism="dirichlet" if noise.alpha else "geometric",
+        accept=Fraction(4) if noise.alpha else None,
+    )
     found = draw(Held.of([]), Domain(5, keeps=np.full(5, 10**8)), terms, noise, Randomness.system())
     assert found.held.people == 0
     assert found.tries == 1
@@ -406,7 +459,13 @@ def test_a_group_of_nobody_stays_empty(noise):
 def test_nothing_of_the_input_changes():
     case = Case((2, 0, 1), Fraction(1), 3, (1, 2, 3), (Fraction(1, 2),) * 3)
     true, domain = held(case.table), case.domain()
-    draw(true, domain, Terms(HALF, Fraction(0), accept=Fraction(9)), Noise(alpha=case.alpha), Randomness.system())
+    draw(
+        true,
+        domain,
+        Terms(HALF, Fraction(0), accept=Fraction(9)),
+        Noise(alpha=case.alpha),
+        Randomness.system(),
+    )
     assert (true.places.tolist(), true.counts.tolist()) == ([0, 2], [2, 1])
     assert (domain.weights.tolist(), domain.keeps.tolist()) == ([1, 2, 3], [KEEP_UNITS // 2] * 3)
 
@@ -416,7 +475,10 @@ def test_nothing_of_the_input_changes():
 
 def test_an_accept_that_nothing_passes_says_what_to_write():
     terms = Terms(HALF, Fraction(0), accept=Fraction(1, 100))
-    with pytest.raises(ParameterError, match=r"more than accept: 0\.01 times their share\. Write a larger accept.*accept: 0\.02") as told:
+    with pytest.raises(
+        ParameterError,
+        match=r"more than accept: 0\.01 times their share\. Write a larger accept.*accept: 0\.02",
+    ) as told:
         draw(held((1, 1)), Domain(2), terms, Noise(alpha=Fraction(1)), Randomness.system())
     assert told.value.parameter == "accept"
 
@@ -430,7 +492,9 @@ def test_accept_has_no_meaning_for_the_geometric_mechanism():
 def test_too_many_people_to_draw_one_by_one():
     true = Held(np.array([1]), np.array([10**10]))
     with pytest.raises(DataError, match="10,000,000,000 people"):
-        draw(true, Domain(2), Terms(HALF, Fraction(0)), Noise(alpha=Fraction(1)), Randomness.system())
+        draw(
+            true, Domain(2), Terms(HALF, Fraction(0)), Noise(alpha=Fraction(1)), Randomness.system()
+        )
 
 
 @pytest.mark.parametrize("noise", [Noise(), Noise(alpha=Fraction(0)), Noise(threshold=3)])
@@ -442,4 +506,10 @@ def test_the_dirichlet_mechanism_needs_noise(noise):
 @pytest.mark.parametrize("noise", [Noise(), Noise(threshold=0, everywhere=True)])
 def test_the_geometric_mechanism_publishes_no_negative_people(noise):
     with pytest.raises(ValueError, match="at least 1"):
-        draw(held((1, 1)), Domain(2), Terms(HALF, Fraction(0), mechanism="geometric"), noise, Randomness.system())
+        draw(
+            held((1, 1)),
+            Domain(2),
+            Terms(HALF, Fraction(0), mechanism="geometric"),
+            noise,
+            Randomness.system(),
+        )

@@ -30,11 +30,23 @@ class Setting:
         self.cells_number = rng.choice([2, 3, 3, 4])
         most = {2: 6, 3: 5, 4: 4}[self.cells_number]
         self.people, self.drawn = rng.randint(1, most), rng.randint(1, most)
-        self.weights = [rng.choice([1, 1, 1, 2, 3]) for _ in range(self.cells_number)] if rng.random() < 0.5 else [1] * self.cells_number
-        self.keeps = [rng.choice([F(1, 20), F(1, 10), F(1, 2), F(9, 10), F(1)]) for _ in self.weights] if shrink else [F(1)] * self.cells_number
+        self.weights = (
+            [rng.choice([1, 1, 1, 2, 3]) for _ in range(self.cells_number)]
+            if rng.random() < 0.5
+            else [1] * self.cells_number
+        )
+        self.keeps = (
+            [rng.choice([F(1, 20), F(1, 10), F(1, 2), F(9, 10), F(1)]) for _ in self.weights]
+            if shrink
+            else [F(1)] * self.cells_number
+        )
         self.alpha, self.ratio = rng.choice(ALPHAS), rng.choice(RATIOS)
         self.accept = rng.choice([F(1), F(2), F(4), F(9), F(40)]) if accept else None
-        self.cells = Cells(tuple(Kind(1, weight, keep) for weight, keep in zip(self.weights, self.keeps, strict=True)))
+        self.cells = Cells(
+            tuple(
+                Kind(1, weight, keep) for weight, keep in zip(self.weights, self.keeps, strict=True)
+            )
+        )
 
     def laws(self) -> oracle.Laws | None:
         alphas = tuple(self.alpha * weight for weight in self.weights)
@@ -45,7 +57,11 @@ class Setting:
             return oracle.dirichlet(table, alphas, self.drawn)
 
         def mechanism(table: tuple[int, ...]) -> oracle.Law:
-            return plain(table) if self.accept is None else oracle.accepted(plain, table, self.accept, alphas)
+            return (
+                plain(table)
+                if self.accept is None
+                else oracle.accepted(plain, table, self.accept, alphas)
+            )
 
         try:
             return oracle.laws_of(mechanism, self.people, self.cells_number)
@@ -64,7 +80,9 @@ def test_delta_is_never_understated(seed: int, options: str) -> None:
     rng = random.Random(1000 * seed + len(options))
     told = 0
     for _ in range(100 if options == "plain" else 60):
-        one = Setting(rng, shrink=options in ("shrink", "both"), accept=options in ("accept", "both"))
+        one = Setting(
+            rng, shrink=options in ("shrink", "both"), accept=options in ("accept", "both")
+        )
         laws = one.laws()
         if laws is None:
             continue
@@ -94,7 +112,9 @@ def test_the_noise_that_is_chosen_keeps_the_promise(options: str, guarantee: str
     rng = random.Random(len(options))
     kept = 0
     for _ in range(60):
-        one = Setting(rng, shrink=options in ("shrink", "both"), accept=options in ("accept", "both"))
+        one = Setting(
+            rng, shrink=options in ("shrink", "both"), accept=options in ("accept", "both")
+        )
         one.drawn, delta = one.people, rng.choice([F(1, 1000), F(1, 50), F(1, 5)])
         terms = Terms(Epsilon(argument=one.ratio), delta, guarantee, accept=one.accept)  # type: ignore[arg-type]
         try:
@@ -103,7 +123,11 @@ def test_the_noise_that_is_chosen_keeps_the_promise(options: str, guarantee: str
             continue
         laws = one.laws()
         assert laws is not None
-        truth = oracle.delta_dp(laws, one.ratio) if guarantee == "dp" else oracle.delta_pdp(laws, one.ratio, keyed=False)
+        truth = (
+            oracle.delta_dp(laws, one.ratio)
+            if guarantee == "dp"
+            else oracle.delta_pdp(laws, one.ratio, keyed=False)
+        )
         assert truth <= delta, vars(one)
         kept += 1
     assert kept > 5
@@ -126,7 +150,9 @@ def test_a_delta_of_nothing_is_theorem_4_1() -> None:
 def test_a_delta_next_to_nothing_or_everything_is_kept(delta: str) -> None:
     terms = Terms(Epsilon.read(1), F(delta))
     alpha = Chooser(terms).noise(3, Cells.alike(4)).alpha or F(0)
-    assert Fraction(Promise(terms, 3, 3, Cells.alike(4)).spent(alpha, terms.epsilon.ratio[0]).high) <= F(delta)
+    assert Fraction(
+        Promise(terms, 3, 3, Cells.alike(4)).spent(alpha, terms.epsilon.ratio[0]).high
+    ) <= F(delta)
     assert again(1.0, F(delta), 12)[0] <= 12 and together([(1.0, float(F(delta)))] * 3, 2.0) <= 1
 
 
@@ -137,20 +163,36 @@ def test_the_least_noise_is_least() -> None:
         if one.cells_number < 3:
             continue
         one.drawn, delta = one.people, rng.choice([F(1, 1000), F(1, 50), F(1, 5)])
-        alpha = Chooser(Terms(Epsilon(argument=one.ratio), delta)).noise(one.people, one.cells).alpha or F(0)
+        alpha = Chooser(Terms(Epsilon(argument=one.ratio), delta)).noise(
+            one.people, one.cells
+        ).alpha or F(0)
         one.alpha = alpha * F(998, 1000)
         if alpha > F(1, 1000):
             assert oracle.delta_dp(one.laws() or {}, one.ratio) > delta, (vars(one), delta)
 
 
-@pytest.mark.parametrize(("people", "cells", "epsilon", "delta"), [(398, 44_840, "1", "5.086e-7"), (7, 1782, "4", "1.65e-6"), (15, 12_255, "2", "4.4999e-5"), (5, 26, "0.5", "5.2386e-8")])
-def test_the_least_noise_is_least_where_delta_has_a_kink(people: int, cells: int, epsilon: str, delta: str) -> None:
+@pytest.mark.parametrize(
+    ("people", "cells", "epsilon", "delta"),
+    [
+        (398, 44_840, "1", "5.086e-7"),
+        (7, 1782, "4", "1.65e-6"),
+        (15, 12_255, "2", "4.4999e-5"),
+        (5, 26, "0.5", "5.2386e-8"),
+    ],
+)
+def test_the_least_noise_is_least_where_delta_has_a_kink(
+    people: int, cells: int, epsilon: str, delta: str
+) -> None:
     terms = Terms(Epsilon.read(epsilon), F(delta))
     promise = Promise(terms, people, people, Cells.alike(cells))
     alpha = least_alpha(promise)
     for near in (None, alpha * F(101, 100), alpha * F(9, 10)):
         alpha = least_alpha(promise, near)
-        assert promise.spent(alpha, terms.epsilon.ratio[0]).high <= terms.delta < promise.spent(alpha * F(9995, 10_000), terms.epsilon.ratio[0]).low
+        assert (
+            promise.spent(alpha, terms.epsilon.ratio[0]).high
+            <= terms.delta
+            < promise.spent(alpha * F(9995, 10_000), terms.epsilon.ratio[0]).low
+        )
 
 
 TABLE_4_1 = [("ln(5)", "5.5309"), ("ln(10)", "2.1662"), ("ln(20)", "0.9350"), ("ln(50)", "0.3394")]
@@ -165,11 +207,20 @@ def test_table_4_1_by_the_exact_curve(epsilon: str, rounded_up: str) -> None:
     assert F(rounded_up) - F(1, 10**4) < alpha <= F(rounded_up)
     promise = chooser.promise(people, cells)
     ratio = Epsilon.read(epsilon).ratio[0]
-    assert promise.spent(F(rounded_up), ratio).high <= 1e-6 < promise.spent(F(rounded_up) - F(1, 10**4), ratio).low
+    assert (
+        promise.spent(F(rounded_up), ratio).high
+        <= 1e-6
+        < promise.spent(F(rounded_up) - F(1, 10**4), ratio).low
+    )
 
 
-@pytest.mark.parametrize(("n", "m", "k", "ratio", "alpha"), [(1, 1, 2, 1000, "0.000386"), (1, 2, 2, 200, "1/1990"), (2, 9, 2, 10, "1/90")])
-def test_where_theorem_4_2_fails_our_bound_does_not(n: int, m: int, k: int, ratio: int, alpha: str) -> None:
+@pytest.mark.parametrize(
+    ("n", "m", "k", "ratio", "alpha"),
+    [(1, 1, 2, 1000, "0.000386"), (1, 2, 2, 200, "1/1990"), (2, 9, 2, 10, "1/90")],
+)
+def test_where_theorem_4_2_fails_our_bound_does_not(
+    n: int, m: int, k: int, ratio: int, alpha: str
+) -> None:
     terms = Terms(Epsilon(argument=F(ratio)), F(1, 100), "pdp")
     found = Promise(terms, n, m, Cells.alike(k)).spent(F(alpha), F(ratio))
     laws = oracle.laws_of(lambda table: oracle.dirichlet(table, (F(alpha),) * k, m), n, k)

@@ -53,7 +53,12 @@ def fits(counts: Counter[object], chances: dict[object, float], draws: int) -> b
 def test_the_same_seed_draws_the_same_and_another_does_not():
     one, again, other, named = (
         source.below(10**12, 50).tolist()
-        for source in (Randomness.seeded(1), Randomness.seeded(1), Randomness.seeded(2), Randomness.seeded(1, "Queens"))
+        for source in (
+            Randomness.seeded(1),
+            Randomness.seeded(1),
+            Randomness.seeded(2),
+            Randomness.seeded(1, "Queens"),
+        )
     )
     assert one == again
     assert len({tuple(draws) for draws in (one, other, named)}) == 3
@@ -123,7 +128,9 @@ def test_a_power_of_two_needs_no_second_draw(limit):
 def test_every_limit_is_kept_to_and_reached():
     limits = np.tile(np.arange(1, 6), 500)
     found = Randomness.seeded(4).below_each(limits)
-    assert {limit: set(found[limits == limit].tolist()) for limit in range(1, 6)} == {n: set(range(n)) for n in range(1, 6)}
+    assert {limit: set(found[limits == limit].tolist()) for limit in range(1, 6)} == {
+        n: set(range(n)) for n in range(1, 6)
+    }
     assert found.dtype == np.int64
 
 
@@ -146,7 +153,11 @@ def test_large_limits_are_exact_too(limit):
     for value in range(256**size):
         parts = iter([value.to_bytes(size, "big")])
         try:
-            counts[Randomness(lambda _, parts=parts: next(parts)).below_each(np.array([limit], object))[0]] += 1
+            counts[
+                Randomness(lambda _, parts=parts: next(parts)).below_each(
+                    np.array([limit], object)
+                )[0]
+            ] += 1
         except StopIteration:
             counts["again"] += 1
     again = counts.pop("again", 0)
@@ -170,7 +181,11 @@ def test_nothing_is_below_zero(limits):
 
 def test_nothing_is_drawn_for_nobody():
     source = Randomness(lambda size: b"" if not size else pytest.fail("read"))
-    assert [len(source.below(9, 0)), len(source.chances(np.zeros(0, np.int64))), len(source.shuffled(0))] == [0, 0, 0]
+    assert [
+        len(source.below(9, 0)),
+        len(source.chances(np.zeros(0, np.int64))),
+        len(source.shuffled(0)),
+    ] == [0, 0, 0]
     assert len(source.geometric(HALF, 0)) == 0
 
 
@@ -187,7 +202,9 @@ def test_keys_that_tie_are_drawn_again():
 # -- coins ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("keep", [0, 1, 37_800_000, 500_000_000, 123_456_789, KEEP_UNITS - 1, KEEP_UNITS])
+@pytest.mark.parametrize(
+    "keep", [0, 1, 37_800_000, 500_000_000, 123_456_789, KEEP_UNITS - 1, KEEP_UNITS]
+)
 def test_a_cell_is_kept_with_exactly_its_chance(keep):
     """All words of the first 16 bits; the one that ties leaves it to a chance that makes the whole exact."""
     size = 1 << module.TOSS
@@ -197,7 +214,9 @@ def test_a_cell_is_kept_with_exactly_its_chance(keep):
         found = scripted(words(*range(size), kind="<u2"), *more).chances(np.full(size, keep))
         below = digit + (1 if rest and tied else 0)
         assert found.tolist() == [word < below for word in range(size)]
-    assert Fraction(digit, size) + Fraction(1, size) * Fraction(rest, KEEP_UNITS) == Fraction(keep, KEEP_UNITS)
+    assert Fraction(digit, size) + Fraction(1, size) * Fraction(rest, KEEP_UNITS) == Fraction(
+        keep, KEEP_UNITS
+    )
 
 
 def test_chances_of_many_cells():
@@ -211,7 +230,11 @@ def test_chances_of_many_cells():
 def exact(chance: Chance) -> Decimal:
     """The chance from its definition, to hundreds of digits."""
     epsilon = chance.waiting.epsilon
-    half = (Decimal(epsilon.argument.numerator) / epsilon.argument.denominator).ln() if epsilon.argument else None
+    half = (
+        (Decimal(epsilon.argument.numerator) / epsilon.argument.denominator).ln()
+        if epsilon.argument
+        else None
+    )
     half = (half or Decimal(epsilon.value.numerator) / epsilon.value.denominator) / 2
     on = (-half).exp()
     if chance.waiting.threshold is not None:
@@ -220,9 +243,13 @@ def exact(chance: Chance) -> Decimal:
     return on if chance.of == "beyond" else on / (1 + on)
 
 
-@pytest.mark.parametrize("epsilon", ["4.6", "0.001", "0.000001", "700", "ln(50)", "ln(3)", "ln(4)", "ln(1.01)", "1/3"])
+@pytest.mark.parametrize(
+    "epsilon", ["4.6", "0.001", "0.000001", "700", "ln(50)", "ln(3)", "ln(4)", "ln(1.01)", "1/3"]
+)
 def test_bounds_of_a_chance_are_right_and_close(epsilon):
-    for threshold, digit, of, bits in itertools.product((None, 1, 12, 500), (0, 1, 7, 20), ("digit", "beyond"), (16, 80, 400)):
+    for threshold, digit, of, bits in itertools.product(
+        (None, 1, 12, 500), (0, 1, 7, 20), ("digit", "beyond"), (16, 80, 400)
+    ):
         chance = Chance(Waiting(Epsilon.read(epsilon), threshold), digit, of)
         low, high = chance.between(bits)
         with localcontext() as context:
@@ -243,14 +270,21 @@ class Fixed(Chance):
         return max(int(scaled) - 1, 0), min(int(scaled) + 2, 2**bits)
 
 
-@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(1, 4), Fraction(0), Fraction(1), Fraction(1, 2**40)])
+@pytest.mark.parametrize(
+    "value", [Fraction(1, 3), Fraction(1, 4), Fraction(0), Fraction(1), Fraction(1, 2**40)]
+)
 def test_a_coin_is_tossed_further_while_its_bits_do_not_decide(value):
     chance = Fixed(Waiting(HALF), 0, "digit", value)
     low, high = chance.between(16)
     for word in {0, low, high - 1, min(high, 2**16 - 1), 2**16 - 1}:
         for more in (0, 2**64 - 1):
-            source = scripted(words(word, kind="<u2"), *[more.to_bytes(8, "big")] * (1 if low <= word < high else 0))
-            bits = Fraction(word, 2**16) + Fraction(more, 2**80)  # of the uniform number, as far as drawn
+            source = scripted(
+                words(word, kind="<u2"),
+                *[more.to_bytes(8, "big")] * (1 if low <= word < high else 0),
+            )
+            bits = Fraction(word, 2**16) + Fraction(
+                more, 2**80
+            )  # of the uniform number, as far as drawn
             longest = chance.between(80)
             if not (low <= word < high and longest[0] <= word << 64 | more < longest[1]):
                 assert source.coins(chance, 1).tolist() == [bits < value]
@@ -308,7 +342,9 @@ def law(most: int, tosses: int) -> dict[int, Fraction]:
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 8, 9, 16])
 def test_a_waiting_time_has_exactly_the_geometric_law(most):
-    expected = {wait: Fraction(1, 2) ** (wait + 1) for wait in range(most)} | {most: Fraction(1, 2) ** most}
+    expected = {wait: Fraction(1, 2) ** (wait + 1) for wait in range(most)} | {
+        most: Fraction(1, 2) ** most
+    }
     assert law(most, 7) == expected
 
 
@@ -319,12 +355,19 @@ def test_a_waiting_time_goes_on_beyond_its_digits():
     assert found == {wait: Fraction(1, 2) ** (wait + 1) for wait in range(3 * 2**digits)}
 
 
-@pytest.mark.parametrize(("epsilon", "seed"), [("0.1", 1), ("1", 2), ("4.6", 3), ("ln(50)", 4), ("ln(1.5)", 5), ("30", 6)])
+@pytest.mark.parametrize(
+    ("epsilon", "seed"),
+    [("0.1", 1), ("1", 2), ("4.6", 3), ("ln(50)", 4), ("ln(1.5)", 5), ("30", 6)],
+)
 def test_noise_is_two_sided_geometric(epsilon, seed):
     draws = 200_000
     written = Epsilon.read(epsilon)
     r = float(Fraction(written.ratio[0])) ** -0.5
-    far = next(z for z in itertools.count(1) if draws * r**z / (1 + r) < 20) if draws * r / (1 + r) >= 20 else 1
+    far = (
+        next(z for z in itertools.count(1) if draws * r**z / (1 + r) < 20)
+        if draws * r / (1 + r) >= 20
+        else 1
+    )
     chances = {z: (1 - r) / (1 + r) * r ** abs(z) for z in range(1 - far, far)}
     chances |= {far: r**far / (1 + r), -far: r**far / (1 + r)}
     found = Counter(np.clip(Randomness.seeded(seed).geometric(written, draws), -far, far).tolist())
@@ -358,14 +401,18 @@ class Waits(Randomness):
 
 
 def subsets(number: int) -> Iterator[tuple[int, ...]]:
-    return itertools.chain.from_iterable(itertools.combinations(range(number), size) for size in range(number + 1))
+    return itertools.chain.from_iterable(
+        itertools.combinations(range(number), size) for size in range(number + 1)
+    )
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_gaps_between_the_places_that_reach_a_threshold(number):
     """Each set of places comes from exactly one sequence of gaps, of the right chance."""
     for places in subsets(number):
-        gaps = tuple(place - before - 1 for before, place in zip((-1, *places), places, strict=False))
+        gaps = tuple(
+            place - before - 1 for before, place in zip((-1, *places), places, strict=False)
+        )
         assert Waits(os.urandom, gaps).reached(HALF, 2, number).tolist() == list(places)
 
 
@@ -374,11 +421,17 @@ def test_every_place_reaches_the_threshold_on_its_own(threshold, number, times):
     source = Randomness.seeded(threshold)
     tau = 0.5**threshold / 1.5
     found = Counter(tuple(source.reached(HALF, threshold, number).tolist()) for _ in range(times))
-    few = {one for one in subsets(number) if times * tau ** len(one) * (1 - tau) ** (number - len(one)) < 10}
+    few = {
+        one
+        for one in subsets(number)
+        if times * tau ** len(one) * (1 - tau) ** (number - len(one)) < 10
+    }
     chances = {one: tau ** len(one) * (1 - tau) ** (number - len(one)) for one in subsets(number)}
     rest = sum(chances.pop(one) for one in few)
     if few:
-        counted: Counter[object] = Counter({one: count for one, count in found.items() if one not in few})
+        counted: Counter[object] = Counter(
+            {one: count for one, count in found.items() if one not in few}
+        )
         counted["rest"] = times - sum(counted.values())
         assert fits(counted, chances | {"rest": rest}, times)
     else:

@@ -30,22 +30,42 @@ checks:
 """
 
 
-def test_what_is_out_already_is_said_and_stories_are_about_the_least_covered(tmp_path: Path) -> None:
+def test_what_is_out_already_is_said_and_stories_are_about_the_least_covered(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "tacit.yaml").write_text(PLAN)
     (tmp_path / "prior.csv").write_text("home,weight\ne,5\nn,3\ns,1\nw,1\n")
     found = assess(load_plan(tmp_path / "tacit.yaml"))
     assert any("last is published already" in warning for warning in found[0].warnings)
-    assert found["both"].status == "holds" and not any("published" in warning for warning in found["both"].warnings)
+    assert found["both"].status == "holds" and not any(
+        "published" in warning for warning in found["both"].warnings
+    )
     witness = found["less"].witness
     assert found["less"].status == "breached" and witness is not None
-    assert set(witness.facts["output"]) <= {"s", "n"} and witness.facts["first_table"]["s"] == 1 and witness.facts["second_table"]["w"] == 1
+    assert (
+        set(witness.facts["output"]) <= {"s", "n"}
+        and witness.facts["first_table"]["s"] == 1
+        and witness.facts["second_table"]["w"] == 1
+    )
 
 
-@pytest.mark.parametrize(("other", "said"), [
-    ("{group: home, value: town, epsilon: 1, delta: 0}", "'last' protects 'home', by which people are grouped"),
-    ("{group: town, value: sex, epsilon: 1, delta: 0}", "'last' protects 'home', and 'next' protects 'sex'"),
-    ("{group: town, value: home, count: many, epsilon: 1, delta: 0}", "do not count the same people"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            "{group: home, value: town, epsilon: 1, delta: 0}",
+            "'last' protects 'home', by which people are grouped",
+        ),
+        (
+            "{group: town, value: sex, epsilon: 1, delta: 0}",
+            "'last' protects 'home', and 'next' protects 'sex'",
+        ),
+        (
+            "{group: town, value: home, count: many, epsilon: 1, delta: 0}",
+            "do not count the same people",
+        ),
+    ],
+)
 def test_only_what_protects_the_same_adds_up(tmp_path: Path, other: str, said: str) -> None:
     (tmp_path / "tacit.yaml").write_text(f"""
 version: 1

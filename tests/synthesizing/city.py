@@ -21,13 +21,22 @@ releases:
 {checks}"""
 
 
-def city(folder: Path, *, groups: int = 30, terms: str = TERMS, checks: str = "", source: str = "", seed: int = 1) -> Path:
+def city(
+    folder: Path,
+    *,
+    groups: int = 30,
+    terms: str = TERMS,
+    checks: str = "",
+    source: str = "",
+    seed: int = 1,
+) -> Path:
     """Write the data and the plan; the plan's path."""
     draw = np.random.default_rng(seed)
     rows = [
         (f"w{group:03d}", home, int(draw.integers(1, 9)), f"secret {group}")
-        for group in range(groups) for home in draw.choice(HOMES, int(draw.integers(1, 7)), replace=False)
-    ]  # fmt: skip
+        for group in range(groups)
+        for home in draw.choice(HOMES, int(draw.integers(1, 7)), replace=False)
+    ]
     with (folder / "jobs.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("work", "home", "jobs", "name"), *rows])
     plan = folder / "tacit.yaml"

@@ -29,8 +29,14 @@ def test_pieces_end_where_groups_do() -> None:
         cuts = np.sort(draw.integers(0, len(groups) + 1, int(draw.integers(0, 6))))
         batches = [(part, part * 2, part * 3) for part in np.split(groups, cuts)]
         pieces = list(whole_groups(iter(batches)))
-        assert np.concatenate([np.zeros(0, np.int64), *(piece[0] for piece in pieces)]).tolist() == groups.tolist()
-        assert all((piece[1] == piece[0] * 2).all() and (piece[2] == piece[0] * 3).all() for piece in pieces)
+        assert (
+            np.concatenate([np.zeros(0, np.int64), *(piece[0] for piece in pieces)]).tolist()
+            == groups.tolist()
+        )
+        assert all(
+            (piece[1] == piece[0] * 2).all() and (piece[2] == piece[0] * 3).all()
+            for piece in pieces
+        )
         seen = [group for piece in pieces for group in np.unique(piece[0]).tolist()]
         assert len(seen) == len(set(seen))
 
@@ -51,7 +57,11 @@ def test_a_partition_draws_its_groups(tmp_path: Path, release: str) -> None:
         orders += columns["order"]
         for group, count in zip(columns["group"], columns["count"], strict=True):
             drawn[list(scene.sizes)[group]] += count
-        assert max(columns["value"]) < len(HOMES) and columns["tries"][0] >= 1 and not any(columns["tries"][1:])
+        assert (
+            max(columns["value"]) < len(HOMES)
+            and columns["tries"][0] >= 1
+            and not any(columns["tries"][1:])
+        )
     assert drawn == dict(scene.sizes)
     assert len(set(orders)) == len(orders)
 
@@ -67,11 +77,15 @@ def test_spark_draws_every_group_once(on_spark: Path, release: str, name: str) -
     output = on_spark.parent / name
     found = synthesize(load_plan(on_spark), release, str(output))
     assert not found.exit_status and found.utility is not None
-    rows = duckdb.sql(f"SELECT work, {'sum(jobs)' if release == 'map' else 'count(*)'}::INT FROM '{output}' GROUP BY ALL").fetchall()
+    rows = duckdb.sql(
+        f"SELECT work, {'sum(jobs)' if release == 'map' else 'count(*)'}::INT FROM '{output}' GROUP BY ALL"
+    ).fetchall()
     true = counts(on_spark.parent / "jobs.csv", "jobs" if release == "map" else "none")
     assert dict(rows) == dict(sizes(true))
     assert found.drawing.people == true.total() and found.drawing.tries == found.groups
-    assert sorted(path.name for path in on_spark.parent.iterdir()) == sorted(["jobs.csv", name, "tacit.yaml"])
+    assert sorted(path.name for path in on_spark.parent.iterdir()) == sorted(
+        ["jobs.csv", name, "tacit.yaml"]
+    )
 
 
 @pytest.mark.slow
@@ -104,7 +118,9 @@ def test_a_table_of_spark_can_be_the_output(spark_session: Any, on_spark: Path) 
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_in_a_partition_is_told(spark_session: Any, on_spark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_in_a_partition_is_told(
+    spark_session: Any, on_spark: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(self: Partition, batches: Any) -> Any:
         from tacit.errors import ParameterError
 
@@ -123,9 +139,14 @@ def test_a_table_of_postgres_can_be_the_output(postgres_url: str, tmp_path: Path
     plan = city(tmp_path)
     true = counts(tmp_path / "jobs.csv")
     with psycopg.connect(postgres_url, autocommit=True) as database:
-        database.execute("DROP TABLE IF EXISTS jobs; DROP TABLE IF EXISTS made; CREATE TABLE jobs (work TEXT, home TEXT, jobs INT, name TEXT)")
+        database.execute(
+            "DROP TABLE IF EXISTS jobs; DROP TABLE IF EXISTS made; CREATE TABLE jobs (work TEXT, home TEXT, jobs INT, name TEXT)"
+        )
         with database.cursor() as cursor:
-            cursor.executemany("INSERT INTO jobs VALUES (%s, %s, %s, 'x')", [(*pair, many) for pair, many in true.items()])
+            cursor.executemany(
+                "INSERT INTO jobs VALUES (%s, %s, %s, 'x')",
+                [(*pair, many) for pair, many in true.items()],
+            )
         plan.write_text(plan.read_text().replace("file: jobs.csv, ", ""))
         loaded = replace(load_plan(plan), source=postgres_url)
         assert synthesize(loaded, "map", "made").output == "made"

@@ -26,12 +26,20 @@ BATCHES = [Batch(0, 2, 7), Batch(2, 1, 9)]
 
 def part(*counts: int) -> Part:
     many = len(counts)
-    return Part(np.arange(many)[::-1].copy(), np.zeros(many, np.int64), np.arange(many), np.array(counts, np.int64), tries=many, most=1)
+    return Part(
+        np.arange(many)[::-1].copy(),
+        np.zeros(many, np.int64),
+        np.arange(many),
+        np.array(counts, np.int64),
+        tries=many,
+        most=1,
+    )
 
 
 def same(one: Part | None, other: Part) -> bool:
     return one is not None and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("order", "group", "value", "count", "tries", "most")
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("order", "group", "value", "count", "tries", "most")
     )
 
 
@@ -81,7 +89,9 @@ def test_a_part_with_any_byte_changed_or_missing_is_drawn_again(output: Path) ->
         folder.keep(BATCHES[0], part(5, 6, 7))
         whole = folder.place(BATCHES[0]).read_bytes()
         for place in range(len(whole)):
-            folder.place(BATCHES[0]).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            folder.place(BATCHES[0]).write_bytes(
+                whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+            )
             assert folder.kept(BATCHES[0]) is None
             folder.place(BATCHES[0]).write_bytes(whole[:place])
             assert folder.kept(BATCHES[0]) is None
@@ -99,7 +109,10 @@ def test_the_part_of_another_batch_or_run_is_foreign(output: Path, tmp_path: Pat
 
 
 CHANGED = {
-    "release": (replace(FACTS, release={"epsilon": "2", "delta": "0"}), "epsilon of the release changed from 1 to 2"),
+    "release": (
+        replace(FACTS, release={"epsilon": "2", "delta": "0"}),
+        "epsilon of the release changed from 1 to 2",
+    ),
     "cells": (replace(FACTS, cells="other"), "the domain, prior or another file"),
     "sizes": (replace(FACTS, sizes="other"), "groups of the table, or their sizes"),
     "counts": (replace(FACTS, counts=("first", "other")), "the people of the table"),
@@ -157,7 +170,9 @@ def test_two_runs_at_once_are_kept_apart(output: Path) -> None:
     )
 
     def other() -> str:
-        return subprocess.run([sys.executable, "-c", code, str(output)], capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", code, str(output)], capture_output=True, text=True, check=True
+        ).stdout
 
     with begun(output):
         assert other().startswith("another run is drawing")
@@ -177,7 +192,9 @@ def test_a_full_disk_keeps_the_parts_that_are_there(output: Path) -> None:
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
         try:
-            with pytest.raises(EngineError, match=r"out\.csv cannot be written: the disk is full") as raised:
+            with pytest.raises(
+                EngineError, match=r"out\.csv cannot be written: the disk is full"
+            ) as raised:
                 folder.keep(BATCHES[1], part(*range(1000)))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -201,8 +218,13 @@ def test_batches_and_portions_hold_every_group_once() -> None:
         limit, most = int(draw.integers(1, 60)), int(draw.integers(1, 9))
         found = batches(sizes, people=limit, groups=most)
         assert members(found, range(len(sizes))) == list(range(len(sizes)))
-        assert [one.people for one in found] == [sum(sizes[one.first : one.first + one.groups]) for one in found]
+        assert [one.people for one in found] == [
+            sum(sizes[one.first : one.first + one.groups]) for one in found
+        ]
         assert all((one.people <= limit or one.groups == 1) and one.groups <= most for one in found)
         assert [one for some in portions(found, people=50) for one in some] == found
-        assert all(len(some) == 1 or sum(one.people for one in some) <= 50 for some in portions(found, people=50))
+        assert all(
+            len(some) == 1 or sum(one.people for one in some) <= 50
+            for some in portions(found, people=50)
+        )
         assert len({one.name for one in found}) == len(found)

@@ -64,11 +64,17 @@ checks: [differential-privacy: {release: one, epsilon: 2, delta: 2e-3}]
     assert third.exit_status == 3 and third.output is None and not (tmp_path / "third.csv").exists()
     assert "together spend" in third.verdicts[0].because
     plan.write_text(plan.read_text().replace("published: [ledger]\n", ""))
-    assert "this plan does not ask it" in " ".join(run(plan, "two", "third.csv").verdicts[0].warnings)
-    assert "another output would spend once more" in " ".join(run(plan, "one", "fourth.csv").verdicts[0].warnings)
+    assert "this plan does not ask it" in " ".join(
+        run(plan, "two", "third.csv").verdicts[0].warnings
+    )
+    assert "another output would spend once more" in " ".join(
+        run(plan, "one", "fourth.csv").verdicts[0].warnings
+    )
 
 
-def test_every_group_has_as_many_people_as_before_and_nothing_else_is_written(tmp_path: Path) -> None:
+def test_every_group_has_as_many_people_as_before_and_nothing_else_is_written(
+    tmp_path: Path,
+) -> None:
     found = run(city(tmp_path))
     true, drawn = counts(tmp_path / "jobs.csv"), counts(tmp_path / "out.csv")
     assert sizes(drawn) == sizes(true)
@@ -95,15 +101,26 @@ def test_rows_are_in_no_order(tmp_path: Path) -> None:
     with (tmp_path / "out.csv").open() as file:
         groups = [row["work"] for row in csv.DictReader(file)]
     falls = sum(one > two for one, two in pairwise(groups))
-    assert 0.35 < falls / len(groups) < 0.65  # in any order that follows groups or batches nearly none
+    assert (
+        0.35 < falls / len(groups) < 0.65
+    )  # in any order that follows groups or batches nearly none
 
 
 def test_a_parquet_file_has_the_types_of_the_table(tmp_path: Path) -> None:
     plan = city(tmp_path)
-    plan.write_text(plan.read_text().replace("domains: {home: [", "columns: {work: text, home: text, jobs: integer}, domains: {home: ["))
+    plan.write_text(
+        plan.read_text().replace(
+            "domains: {home: [",
+            "columns: {work: text, home: text, jobs: integer}, domains: {home: [",
+        )
+    )
     run(plan, output="out.parquet")
     types = duckdb.sql(f"DESCRIBE FROM '{tmp_path}/out.parquet'").fetchall()
-    assert [row[:2] for row in types] == [("work", "VARCHAR"), ("home", "VARCHAR"), ("jobs", "BIGINT")]
+    assert [row[:2] for row in types] == [
+        ("work", "VARCHAR"),
+        ("home", "VARCHAR"),
+        ("jobs", "BIGINT"),
+    ]
 
 
 def test_numbers_and_dates_stay_what_they_are(tmp_path: Path) -> None:
@@ -114,7 +131,9 @@ def test_numbers_and_dates_stay_what_they_are(tmp_path: Path) -> None:
     )
     for name in ("out.parquet", "out.csv"):
         run(tmp_path / "tacit.yaml", "r", name)
-    rows = duckdb.sql(f"SELECT typeof(day), typeof(zip), count(*) FROM '{tmp_path}/out.parquet' GROUP BY ALL").fetchall()
+    rows = duckdb.sql(
+        f"SELECT typeof(day), typeof(zip), count(*) FROM '{tmp_path}/out.parquet' GROUP BY ALL"
+    ).fetchall()
     assert rows == [("DATE", "BIGINT", 3)]
     assert sorted((tmp_path / "out.csv").read_text().splitlines())[0].startswith("2024-01-01,")
 
@@ -123,11 +142,17 @@ def test_a_table_of_the_source_can_be_the_output(tmp_path: Path) -> None:
     plan = city(tmp_path)
     with duckdb.connect(str(tmp_path / "city.duckdb")) as database:
         database.execute(f"CREATE TABLE jobs AS FROM '{tmp_path}/jobs.csv'")
-    plan.write_text(plan.read_text().replace("file: jobs.csv, ", "").replace("version: 1", "version: 1\nsource: city.duckdb"))
+    plan.write_text(
+        plan.read_text()
+        .replace("file: jobs.csv, ", "")
+        .replace("version: 1", "version: 1\nsource: city.duckdb")
+    )
     found = synthesize(load_plan(plan), "map", "made")
     assert found.output == "made"
     with duckdb.connect(str(tmp_path / "city.duckdb")) as database:
-        drawn = dict(database.execute("SELECT work, sum(jobs)::INT FROM made GROUP BY ALL").fetchall())
+        drawn = dict(
+            database.execute("SELECT work, sum(jobs)::INT FROM made GROUP BY ALL").fetchall()
+        )
         assert database.execute("SELECT * FROM made LIMIT 0").description[2][0] == "jobs"
     assert drawn == dict(sizes(counts(tmp_path / "jobs.csv")))
     assert not list(tmp_path.glob(".*"))
@@ -148,8 +173,12 @@ MORE = {
 @pytest.mark.parametrize("name", MORE)
 def test_every_option_is_drawn(tmp_path: Path, name: str) -> None:
     (tmp_path / "keep.csv").write_text("home,keep\n" + "".join(f"{home},0.5\n" for home in HOMES))
-    (tmp_path / "regions.csv").write_text("home,region\n" + "".join(f"{home},{home[:2]}\n" for home in HOMES))
-    (tmp_path / "prior.csv").write_text("home,weight\n" + "".join(f"{home},{1 + place % 3}\n" for place, home in enumerate(HOMES)))
+    (tmp_path / "regions.csv").write_text(
+        "home,region\n" + "".join(f"{home},{home[:2]}\n" for home in HOMES)
+    )
+    (tmp_path / "prior.csv").write_text(
+        "home,weight\n" + "".join(f"{home},{1 + place % 3}\n" for place, home in enumerate(HOMES))
+    )
     found = run(city(tmp_path, groups=12, terms=MORE[name]), workers=2)
     drawn, true = counts(tmp_path / "out.csv"), counts(tmp_path / "jobs.csv")
     assert {home for _, home in drawn} <= set(HOMES)
@@ -177,7 +206,12 @@ def test_people_outside_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_a_check_that_does_not_hold_lets_nothing_be_written(tmp_path: Path) -> None:
-    found = run(city(tmp_path, checks="checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n"))
+    found = run(
+        city(
+            tmp_path,
+            checks="checks:\n  - differential-privacy: {release: map, epsilon: 0.5, delta: 0.001}\n",
+        )
+    )
     assert found.exit_status == 1 and found.output is None
     assert "is breached" in found.because and "nothing was drawn" in found.because
     assert sorted(path.name for path in tmp_path.iterdir()) == ["jobs.csv", "tacit.yaml"]
@@ -189,26 +223,49 @@ def test_the_checks_of_the_plan_are_asked_and_not_those_of_other_releases(tmp_pa
         "  - differential-privacy: {release: each, epsilon: 0.1, delta: 0}\n"
     )
     found = run(city(tmp_path, checks=checks))
-    assert [(verdict.name, verdict.status) for verdict in found.verdicts] == [("mine", "holds"), (None, "holds")]
+    assert [(verdict.name, verdict.status) for verdict in found.verdicts] == [
+        ("mine", "holds"),
+        (None, "holds"),
+    ]
 
 
-def test_an_undecided_check_lets_nothing_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undecided_check_lets_nothing_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from dataclasses import replace
 
     from tacit.definitions.differential_privacy import DifferentialPrivacy
     from tacit.model.verdict import Reason
 
     ask = DifferentialPrivacy.check
-    monkeypatch.setattr(DifferentialPrivacy, "check", lambda self, question: replace(ask(self, question), status="undecided", evidence=Reason("x", "y")))
+    monkeypatch.setattr(
+        DifferentialPrivacy,
+        "check",
+        lambda self, question: replace(
+            ask(self, question), status="undecided", evidence=Reason("x", "y")
+        ),
+    )
     found = run(city(tmp_path))
     assert found.exit_status == 3 and found.output is None and not (tmp_path / "out.csv").exists()
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
-    "no such release": (lambda plan: run(plan, "mop"), InputError, "no release 'mop'. Did you mean 'map'"),
+    "no such release": (
+        lambda plan: run(plan, "mop"),
+        InputError,
+        "no release 'mop'. Did you mean 'map'",
+    ),
     "no workers": (lambda plan: run(plan, workers=0), ParameterError, "at least one process"),
-    "another ending": (lambda plan: run(plan, output="out.xlsx"), DataError, "does not write .xlsx"),
-    "the source": (lambda plan: run(plan, output="jobs.csv"), DataError, "belongs to what is released"),
+    "another ending": (
+        lambda plan: run(plan, output="out.xlsx"),
+        DataError,
+        "does not write .xlsx",
+    ),
+    "the source": (
+        lambda plan: run(plan, output="jobs.csv"),
+        DataError,
+        "belongs to what is released",
+    ),
     "the plan": (lambda plan: run(plan, output="tacit.yaml"), DataError, "does not write .yaml"),
     "no folder": (lambda plan: run(plan, output="no/out.csv"), DataError, "there is no folder"),
 }
@@ -224,8 +281,12 @@ def test_bad_input_is_refused_before_anything_is_drawn(tmp_path: Path, what: str
 
 def test_a_release_of_another_kind_is_refused(tmp_path: Path) -> None:
     plan = city(tmp_path)
-    plan.write_text("version: 1\ntables: {jobs: {file: jobs.csv}}\nreleases: {all: {table: jobs}}\n")
-    with pytest.raises(InputError, match=r"all is no synthetic release\. Write it as all: \{table: jobs, synthetic"):
+    plan.write_text(
+        "version: 1\ntables: {jobs: {file: jobs.csv}}\nreleases: {all: {table: jobs}}\n"
+    )
+    with pytest.raises(
+        InputError, match=r"all is no synthetic release\. Write it as all: \{table: jobs, synthetic"
+    ):
         run(plan, "all")
 
 
@@ -283,9 +344,17 @@ main()
 """
 
 
-def stopped(plan: Path, name: str, *, after: int = 3, workers: int = 2) -> subprocess.CompletedProcess[str]:
+def stopped(
+    plan: Path, name: str, *, after: int = 3, workers: int = 2
+) -> subprocess.CompletedProcess[str]:
     code = STOPPED.format(
-        few=FEW, after=after, signal=name, pids=str(plan.parent / "pids"), output=str(plan.parent / "out.csv"), plan=str(plan), workers=workers
+        few=FEW,
+        after=after,
+        signal=name,
+        pids=str(plan.parent / "pids"),
+        output=str(plan.parent / "out.csv"),
+        plan=str(plan),
+        workers=workers,
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
 
@@ -294,7 +363,10 @@ def left_behind(output: Path) -> dict[str, Part]:
     """The parts that a run left."""
     folder = Folder(output)
     folder.run = folder._manifest()["run"]
-    found = {path.stem: folder.kept(next(one for one in batches_of(output) if one.name == path.stem)) for path in folder.path.glob("*.part")}
+    found = {
+        path.stem: folder.kept(next(one for one in batches_of(output) if one.name == path.stem))
+        for path in folder.path.glob("*.part")
+    }
     return {name: part for name, part in found.items() if part is not None}
 
 
@@ -331,7 +403,9 @@ def test_a_killed_run_goes_on_and_no_group_is_drawn_twice(tmp_path: Path, worker
     drawn, groups = counts(output), sorted(sizes(counts(tmp_path / "jobs.csv")))
     assert sizes(drawn) == sizes(counts(tmp_path / "jobs.csv"))
     for part in parts.values():  # what was drawn before is published as it was
-        for group, value, count in zip(part.group.tolist(), part.value.tolist(), part.count.tolist(), strict=True):
+        for group, value, count in zip(
+            part.group.tolist(), part.value.tolist(), part.count.tolist(), strict=True
+        ):
             assert drawn[groups[group], HOMES[value]] == count
     assert not list(tmp_path.glob(".*"))
 
@@ -341,7 +415,10 @@ def test_ctrl_c_says_that_the_parts_are_kept(tmp_path: Path) -> None:
     done = stopped(plan, "SIGINT")
     assert done.returncode == 130
     assert "interrupted; nothing half-written is left. " in done.stderr
-    assert "batches are drawn. What is drawn so far is kept: the same command goes on from there." in done.stderr
+    assert (
+        "batches are drawn. What is drawn so far is kept: the same command goes on from there."
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr and not done.stdout
     assert all(ended(int(line)) for line in (tmp_path / "pids").read_text().split())
     assert run(plan).drawing.resumed >= 3
@@ -395,11 +472,22 @@ def test_a_torn_part_is_drawn_again(tmp_path: Path) -> None:
     assert sizes(counts(tmp_path / "out.csv")) == sizes(counts(tmp_path / "jobs.csv"))
 
 
-@pytest.mark.parametrize(("limit", "kept"), [(1_000, 0), (20_000, 1)], ids=["a part does not fit", "the output does not fit"])
-def test_a_full_disk_leaves_the_old_file_and_what_is_drawn(tmp_path: Path, limit: int, kept: int) -> None:
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [(1_000, 0), (20_000, 1)],
+    ids=["a part does not fit", "the output does not fit"],
+)
+def test_a_full_disk_leaves_the_old_file_and_what_is_drawn(
+    tmp_path: Path, limit: int, kept: int
+) -> None:
     plan = city(tmp_path, groups=500)
     (tmp_path / "out.csv").write_text("old")
-    with little_disk(limit), pytest.raises(EngineError, match=r"cannot be written: the disk is full.*goes on from there"):
+    with (
+        little_disk(limit),
+        pytest.raises(
+            EngineError, match=r"cannot be written: the disk is full.*goes on from there"
+        ),
+    ):
         run(plan)
     assert (tmp_path / "out.csv").read_text() == "old"
     found = run(plan)
@@ -408,16 +496,23 @@ def test_a_full_disk_leaves_the_old_file_and_what_is_drawn(tmp_path: Path, limit
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_worker_that_dies_is_an_error_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_is_an_error_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tacit.synthesizing import workers
 
-    with monkeypatch.context() as patch, pytest.raises(EngineError, match="ended before it was done"):
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(EngineError, match="ended before it was done"),
+    ):
         patch.setattr(workers, "CODE", "import sys; sys.stdin.buffer.read(1)")
         run(city(tmp_path), workers=2)
     assert not run(tmp_path / "tacit.yaml").exit_status
 
 
-def test_many_portions_are_read_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_portions_are_read_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tacit.synthesizing.batches import portions
 
     monkeypatch.setattr(reading, "portions", partial(portions, people=100))
@@ -452,11 +547,18 @@ def test_the_noise_in_the_middle_is_that_of_the_groups_and_not_of_the_sorts(tmp_
     found = run(city(tmp_path))
     assert found.noise.least is not None and found.noise.greatest is not None
     assert found.noise.least * len(HOMES) <= found.noise.median <= found.noise.greatest * len(HOMES)
-    assert found.noise.least * len(HOMES) * 30 <= found.noise.prior <= found.noise.greatest * len(HOMES) * 30
+    assert (
+        found.noise.least * len(HOMES) * 30
+        <= found.noise.prior
+        <= found.noise.greatest * len(HOMES) * 30
+    )
 
 
 def test_synthetic_people_stay_near_the_true_ones_in_large_groups(tmp_path: Path) -> None:
-    lines = [f"w,{home},{many}" for home, many in zip(HOMES, [5000, 1, 300, 0, 0, 20, 9, 0, 0, 0, 1, 700], strict=True)]
+    lines = [
+        f"w,{home},{many}"
+        for home, many in zip(HOMES, [5000, 1, 300, 0, 0, 20, 9, 0, 0, 0, 1, 700], strict=True)
+    ]
     plan = city(tmp_path)
     (tmp_path / "jobs.csv").write_text("work,home,jobs\n" + "\n".join(lines) + "\n")
     run(plan)

@@ -37,7 +37,10 @@ def combinations(base: Counts) -> Counter[tuple[Any, ...]]:
 
 def random_rows(rng: random.Random, columns: int, rows: int, values: int) -> list[dict[str, Any]]:
     return [
-        {f"c{i}": None if rng.random() < 0.1 else f"v{rng.randrange(values)}" for i in range(columns)}
+        {
+            f"c{i}": None if rng.random() < 0.1 else f"v{rng.randrange(values)}"
+            for i in range(columns)
+        }
         for _ in range(rows)
     ]
 
@@ -60,15 +63,21 @@ def test_a_wide_table_is_judged_like_a_narrow_one(desk: Desk) -> None:
     """Groups over more than 62 bits: codes are renumbered on the way, and nothing is mixed up."""
     rng = random.Random(5)
     people = random_rows(rng, 40, 12, 30)
-    rows = [{**row, "condition": rng.choice("xyz")} for row in people for _ in range(rng.randint(1, 3))]
+    rows = [
+        {**row, "condition": rng.choice("xyz")} for row in people for _ in range(rng.randint(1, 3))
+    ]
     quasi = [f"c{i}" for i in range(40)]
-    with desk.counted(rows, quasi=quasi, sensitive=["condition"], types=dict.fromkeys(rows[0], "text")) as counted:
+    with desk.counted(
+        rows, quasi=quasi, sensitive=["condition"], types=dict.fromkeys(rows[0], "text")
+    ) as counted:
         asked = question(counted)
         for missing in ("own-group", "match-any"):
             k = KAnonymity(k=2, missing=missing).check(asked)
             l = LDiversity(kind="distinct", l=2, missing=missing).check(asked)  # noqa: E741
             sizes = oracle.k_anonymity(rows, quasi, 2, (), missing)
-            values = oracle.l_diversity(rows, quasi, ["condition"], (), missing, kind="distinct", l=2)
+            values = oracle.l_diversity(
+                rows, quasi, ["condition"], (), missing, kind="distinct", l=2
+            )
             assert k.measured["k"] == oracle.measured(sizes)
             assert l.measured["l"] == oracle.measured(values)
 
@@ -76,7 +85,10 @@ def test_a_wide_table_is_judged_like_a_narrow_one(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("others", "smallest"),
     [
-        ([{"c0": "w"}, {"c0": None}], 2),  # the third matches both, the first two do not match each other
+        (
+            [{"c0": "w"}, {"c0": None}],
+            2,
+        ),  # the third matches both, the first two do not match each other
         ([{"c0": "w", "c6": None}], 1),  # they differ in c0, whatever c6 is
         ([{"c69": None}], 2),
     ],
@@ -95,17 +107,49 @@ def test_more_than_sixty_quasi_identifiers_may_have_missing_values(
 
 
 def test_persons_are_counted_per_combination(desk: Desk) -> None:
-    rows = [{"p": "Ann", "zip": "a"}, {"p": "Ann", "zip": "a"}, {"p": "Ann", "zip": "b"}, {"p": "Bob", "zip": "a"}]
+    rows = [
+        {"p": "Ann", "zip": "a"},
+        {"p": "Ann", "zip": "a"},
+        {"p": "Ann", "zip": "b"},
+        {"p": "Bob", "zip": "a"},
+    ]
     with desk.counted(rows, quasi=["zip"], person=["p"]) as counted:
         base = counted.base
     assert base.persons is not None
-    triples = sorted(zip((base.value("zip", i) for i in range(len(base))), base.persons.tolist(), base.occurrences.tolist(), strict=True))
+    triples = sorted(
+        zip(
+            (base.value("zip", i) for i in range(len(base))),
+            base.persons.tolist(),
+            base.occurrences.tolist(),
+            strict=True,
+        )
+    )
     assert triples == [("a", 0, 2), ("a", 1, 1), ("b", 0, 1)]
     assert (counted.people, counted.rows) == (2, 4)
 
 
 def test_text_that_looks_alike_stays_apart(desk: Desk) -> None:
-    values = ["", " ", "a", "A", "a ", "é", "e\u0301", "ß", "ss", "7", "07", "7.0", "NULL", "*", "😀", "a\nb", "'", '"', ";"]
+    values = [
+        "",
+        " ",
+        "a",
+        "A",
+        "a ",
+        "é",
+        "e\u0301",
+        "ß",
+        "ss",
+        "7",
+        "07",
+        "7.0",
+        "NULL",
+        "*",
+        "😀",
+        "a\nb",
+        "'",
+        '"',
+        ";",
+    ]
     rows = [{"zip": value} for value in (*values, None)]
     with desk.counted(rows, quasi=["zip"], types={"zip": "text"}) as counted:
         assert combinations(counted.base) == Counter((value,) for value in (*values, None))
@@ -115,14 +159,18 @@ def test_text_that_looks_alike_stays_apart(desk: Desk) -> None:
 def test_counting_without_columns(desk: Desk) -> None:
     """Nothing is looked up: everybody is in one group."""
     rows = [{"condition": "x"}, {"condition": "y"}, {"condition": None}]
-    with desk.counted(rows, quasi=[], sensitive=["condition"], types={"condition": "text"}) as counted:
+    with desk.counted(
+        rows, quasi=[], sensitive=["condition"], types={"condition": "text"}
+    ) as counted:
         asked = question(counted)
         assert KAnonymity(k=3).check(asked).status == "holds"
         assert LDiversity(kind="distinct", l=2).check(asked).status == "holds"
 
 
 def test_counting_no_columns_at_all(desk: Desk) -> None:
-    desk.engine.connection.execute("CREATE OR REPLACE TABLE lonely AS SELECT 1 AS a UNION ALL SELECT 2")
+    desk.engine.connection.execute(
+        "CREATE OR REPLACE TABLE lonely AS SELECT 1 AS a UNION ALL SELECT 2"
+    )
     assert count(desk.engine, "lonely", []).occurrences.tolist() == [2]
 
 
@@ -145,14 +193,20 @@ def test_columns_are_packed_in_order_and_each_integer_has_room(sizes: list[int])
 wide = st.integers(1, 8).flatmap(
     lambda columns: st.tuples(
         st.lists(st.integers(1, 2**40), min_size=columns, max_size=columns),
-        st.lists(st.lists(st.integers(0, 2**62), min_size=columns, max_size=columns), min_size=1, max_size=8),
+        st.lists(
+            st.lists(st.integers(0, 2**62), min_size=columns, max_size=columns),
+            min_size=1,
+            max_size=8,
+        ),
     )
 )
 
 
 @settings(max_examples=300, deadline=None)
 @given(wide)
-def test_packed_codes_are_equal_where_the_codes_are_and_sort_like_them(case: tuple[list[int], list[list[int]]]) -> None:
+def test_packed_codes_are_equal_where_the_codes_are_and_sort_like_them(
+    case: tuple[list[int], list[list[int]]],
+) -> None:
     sizes, drawn = case
     rows = [tuple(value % size for value, size in zip(row, sizes, strict=True)) for row in drawn]
     rows += rows[:2]
@@ -171,7 +225,10 @@ def test_packing_no_codes_puts_all_rows_under_one_key() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 10**12)), max_size=40), st.sampled_from([51, 10**6, 2**61]))
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 10**12)), max_size=40),
+    st.sampled_from([51, 10**6, 2**61]),
+)
 def test_tally_adds_up_by_key(pairs: list[tuple[int, int]], room: int) -> None:
     expected: Counter[int] = Counter()
     for key, weight in pairs:
@@ -193,7 +250,9 @@ def test_runs_begin_where_the_value_changes(keys: list[int]) -> None:
 @given(
     st.integers(1, 5).flatmap(
         lambda width: st.lists(
-            st.lists(st.one_of(st.none(), st.sampled_from("abcd")), min_size=width, max_size=width), min_size=1, max_size=10
+            st.lists(st.one_of(st.none(), st.sampled_from("abcd")), min_size=width, max_size=width),
+            min_size=1,
+            max_size=10,
         )
     )
 )

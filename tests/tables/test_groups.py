@@ -25,19 +25,30 @@ def tables(draw: st.DrawFn) -> tuple[list[Row], list[str], bool]:
     width = draw(st.integers(0, 3))
     quasi = [f"q{i}" for i in range(width)]
     cell = st.one_of(st.none(), st.sampled_from("ab"))
-    row = st.fixed_dictionaries({**dict.fromkeys(quasi, cell), "s": st.one_of(st.none(), st.sampled_from("xyz")), "p": st.integers(0, 4)})
+    row = st.fixed_dictionaries(
+        {
+            **dict.fromkeys(quasi, cell),
+            "s": st.one_of(st.none(), st.sampled_from("xyz")),
+            "p": st.integers(0, 4),
+        }
+    )
     return draw(st.lists(row, min_size=1, max_size=9)), quasi, draw(st.booleans())
 
 
 def grouped(rows: list[Row], quasi: list[str], persons: bool, missing: str) -> Groups:
-    base = handmade([{name: row[name] for name in (*quasi, "s")} for row in rows], persons=[row["p"] for row in rows] if persons else None)
+    base = handmade(
+        [{name: row[name] for name in (*quasi, "s")} for row in rows],
+        persons=[row["p"] for row in rows] if persons else None,
+    )
     return group(base, quasi, as_they_are(base), "s", match_any=missing == "match-any")
 
 
 @pytest.mark.parametrize("missing", ["own-group", "match-any"])
 @settings(max_examples=200, deadline=None)
 @given(case=tables())
-def test_groups_sizes_and_cells_are_those_of_counting_by_hand(case: tuple[list[Row], list[str], bool], missing: str) -> None:
+def test_groups_sizes_and_cells_are_those_of_counting_by_hand(
+    case: tuple[list[Row], list[str], bool], missing: str
+) -> None:
     rows, quasi, persons = case
     person = ("p",) if persons else ()
     found = grouped(rows, quasi, persons, missing)
@@ -65,12 +76,17 @@ def assert_majorizes(counts: list[int], members: list[Row]) -> None:
     for pick in oracle.picks(members, "s", ("p",)):
         chosen = sorted(pick.values(), reverse=True)
         assert sum(chosen) == sum(counts)
-        assert all(sum(chosen[:n]) <= sum(counts[:n]) for n in range(1, len(chosen) + 1)), (counts, chosen)
+        assert all(sum(chosen[:n]) <= sum(counts[:n]) for n in range(1, len(chosen) + 1)), (
+            counts,
+            chosen,
+        )
 
 
 @settings(max_examples=200, deadline=None)
 @given(case=tables())
-def test_match_any_groups_contain_the_groups_of_their_own(case: tuple[list[Row], list[str], bool]) -> None:
+def test_match_any_groups_contain_the_groups_of_their_own(
+    case: tuple[list[Row], list[str], bool],
+) -> None:
     rows, quasi, _ = case
     own, any_ = grouped(rows, quasi, False, "own-group"), grouped(rows, quasi, False, "match-any")
     assert [own.label(i) for i in range(len(own))] == [any_.label(i) for i in range(len(any_))]
@@ -79,7 +95,9 @@ def test_match_any_groups_contain_the_groups_of_their_own(case: tuple[list[Row],
 
 @settings(max_examples=200, deadline=None)
 @given(case=tables(), missing=st.sampled_from(["own-group", "match-any"]), chosen=st.randoms())
-def test_people_in_some_groups_are_counted_once(case: tuple[list[Row], list[str], bool], missing: str, chosen: random.Random) -> None:
+def test_people_in_some_groups_are_counted_once(
+    case: tuple[list[Row], list[str], bool], missing: str, chosen: random.Random
+) -> None:
     rows, quasi, persons = case
     found = grouped(rows, quasi, persons, missing)
     mask = np.array([chosen.random() < 0.5 for _ in range(len(found))])
@@ -89,7 +107,9 @@ def test_people_in_some_groups_are_counted_once(case: tuple[list[Row], list[str]
 
 
 def test_weights_are_people() -> None:
-    base = handmade([{"q": "a", "s": "x"}, {"q": "a", "s": "y"}, {"q": "b", "s": None}], weights=[10**9, 3, 7])
+    base = handmade(
+        [{"q": "a", "s": "x"}, {"q": "a", "s": "y"}, {"q": "b", "s": None}], weights=[10**9, 3, 7]
+    )
     found = group(base, ["q"], as_they_are(base), "s")
     assert found.sizes.tolist() == [10**9 + 3, 7]
     assert found.cells(0) == {"x": 10**9, "y": 3}
@@ -103,7 +123,10 @@ def test_groups_without_a_sensitive_column_have_sizes_only() -> None:
 
 def test_groups_over_more_than_sixty_two_bits() -> None:
     rng = random.Random(7)
-    rows = [{**{f"q{i}": rng.randrange(40) for i in range(14)}, "s": rng.randrange(50)} for _ in range(400)]
+    rows = [
+        {**{f"q{i}": rng.randrange(40) for i in range(14)}, "s": rng.randrange(50)}
+        for _ in range(400)
+    ]
     rows += [{**row, "s": 99} for row in rows[:100]]
     base = handmade(rows)
     quasi = [f"q{i}" for i in range(14)]
@@ -115,7 +138,9 @@ def test_groups_over_more_than_sixty_two_bits() -> None:
         assert found.cells(number) == oracle.value_counts(members, "s", ())
 
 
-def test_too_many_matches_are_refused_with_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_matches_are_refused_with_what_to_do_instead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "MOST_MATCHES", 10)
     base = handmade([{"q": None, "s": "x"}, *({"q": f"v{i}", "s": "x"} for i in range(20))])
     with pytest.raises(DataError, match="missing: own-group"):
@@ -125,7 +150,9 @@ def test_too_many_matches_are_refused_with_what_to_do_instead(monkeypatch: pytes
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(
-        st.lists(st.sets(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5), min_size=1, max_size=3
+        st.lists(st.sets(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5),
+        min_size=1,
+        max_size=3,
     )
 )
 def test_one_value_each_is_the_most_concentrated_way(people: list[list[set[int]]]) -> None:
@@ -140,7 +167,9 @@ def test_one_value_each_is_the_most_concentrated_way(people: list[list[set[int]]
     limit = np.array([len(members) for members in people], dtype=np.int64)
     owners, _, left = one_value_each(owner, values, counts, limit)
     for number, members in enumerate(people):
-        kept = sorted((int(n) for o, n in zip(owners, left, strict=True) if o == number), reverse=True)
+        kept = sorted(
+            (int(n) for o, n in zip(owners, left, strict=True) if o == number), reverse=True
+        )
         rows = [{"p": who, "s": value} for who, mine in enumerate(members) for value in mine]
         assert sum(kept) == len(members)
         assert_majorizes(kept, rows)

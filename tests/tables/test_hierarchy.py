@@ -55,7 +55,9 @@ def test_ranges_count_from_zero_also_below_it() -> None:
 
 
 def test_ranges_over_decimals_say_which_end_is_open() -> None:
-    tree = hierarchy("dose", (Decimal("0.1"), Decimal("0.5"), Decimal("0.70")), RangeHierarchy((Fraction(1, 2),)))
+    tree = hierarchy(
+        "dose", (Decimal("0.1"), Decimal("0.5"), Decimal("0.70")), RangeHierarchy((Fraction(1, 2),))
+    )
     assert labels(tree, 1) == ["[0, 0.5)", "[0.5, 1)", "[0.5, 1)", None]
 
 
@@ -79,10 +81,21 @@ def test_ranges_refuse_what_is_no_number(value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("unit", "expected"),
-    [("day", "2024-02-29"), ("month", "2024-02"), ("quarter", "2024-Q1"), ("year", "2024"), ("decade", "2020s")],
+    [
+        ("day", "2024-02-29"),
+        ("month", "2024-02"),
+        ("quarter", "2024-Q1"),
+        ("year", "2024"),
+        ("decade", "2020s"),
+    ],
 )
 def test_dates(unit: Any, expected: str) -> None:
-    for value in (datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 23, 59), "2024-02-29", "2024-02-29 10:00:00"):
+    for value in (
+        datetime.date(2024, 2, 29),
+        datetime.datetime(2024, 2, 29, 23, 59),
+        "2024-02-29",
+        "2024-02-29 10:00:00",
+    ):
         assert labels(hierarchy("born", (value,), DateHierarchy((unit,))), 1)[0] == expected
 
 
@@ -99,9 +112,23 @@ def test_dates_refuse_what_is_no_date(value: Any) -> None:
 
 def test_masks_hide_from_either_side_and_end_in_a_star() -> None:
     right = hierarchy("zip", ("13053", "13068"), MaskHierarchy("right"))
-    assert [labels(right, i)[0] for i in range(6)] == ["13053", "1305*", "130**", "13***", "1****", "*"]
+    assert [labels(right, i)[0] for i in range(6)] == [
+        "13053",
+        "1305*",
+        "130**",
+        "13***",
+        "1****",
+        "*",
+    ]
     left = hierarchy("phone", ("13053",), MaskHierarchy("left"))
-    assert [labels(left, i)[0] for i in range(6)] == ["13053", "*3053", "**053", "***53", "****3", "*"]
+    assert [labels(left, i)[0] for i in range(6)] == [
+        "13053",
+        "*3053",
+        "**053",
+        "***53",
+        "****3",
+        "*",
+    ]
     assert labels(right, 4)[-1] is None
     assert labels(right, 5)[-1] == "*"
 
@@ -183,7 +210,9 @@ def test_a_column_without_values_still_has_all_its_levels() -> None:
     assert labels(hierarchy("age", (), RangeHierarchy((5, 10))), 3) == ["*"]
 
 
-def test_what_a_missing_value_is_called_depends_on_the_file_and_not_on_who_is_in_the_table() -> None:
+def test_what_a_missing_value_is_called_depends_on_the_file_and_not_on_who_is_in_the_table() -> (
+    None
+):
     """Level 1 keeps "b" apart: it does not suppress the column, also where nobody happens to have "y".
 
     Definition 3.3: a generalization is a partition of the domain, not of the values that occur.
@@ -201,7 +230,9 @@ texts = st.lists(st.text("AB1*", min_size=1, max_size=4), unique=True, max_size=
 dates = st.lists(st.dates(datetime.date(1, 1, 1)), unique=True, max_size=10)
 widths = st.sampled_from([[5], [2, 4], [1, 3, 9], [10, 20, 100], [Fraction(1, 2), 1, 5]])
 UNITS = ("day", "month", "quarter", "year", "decade")
-units = st.lists(st.sampled_from(UNITS), unique=True, min_size=1).map(lambda some: sorted(some, key=UNITS.index))
+units = st.lists(st.sampled_from(UNITS), unique=True, min_size=1).map(
+    lambda some: sorted(some, key=UNITS.index)
+)
 
 written = st.one_of(
     st.tuples(st.one_of(numbers, fractions), widths.map(lambda steps: {"ranges": steps})),
@@ -215,7 +246,11 @@ def spec_of(plan: Any) -> HierarchySpec:
     if plan == "*":
         return FlatHierarchy()
     ((way, steps),) = plan.items()
-    return {"ranges": lambda: RangeHierarchy(tuple(steps)), "dates": lambda: DateHierarchy(tuple(steps)), "mask": lambda: MaskHierarchy(steps)}[way]()
+    return {
+        "ranges": lambda: RangeHierarchy(tuple(steps)),
+        "dates": lambda: DateHierarchy(tuple(steps)),
+        "mask": lambda: MaskHierarchy(steps),
+    }[way]()
 
 
 @settings(max_examples=500, deadline=None)
@@ -243,7 +278,13 @@ def test_levels_are_nested_and_end_in_a_star(case: tuple[list[Any], Any]) -> Non
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.dictionaries(st.text("abcxyz", min_size=1, max_size=3), st.lists(st.sampled_from("PQ*"), min_size=2, max_size=2), min_size=1))
+@given(
+    st.dictionaries(
+        st.text("abcxyz", min_size=1, max_size=3),
+        st.lists(st.sampled_from("PQ*"), min_size=2, max_size=2),
+        min_size=1,
+    )
+)
 def test_a_file_is_either_nested_or_refused(table: dict[str, list[str]]) -> None:
     parents: dict[str, set[str]] = {}
     for fine, coarse in table.values():
@@ -262,7 +303,13 @@ def test_a_file_is_either_nested_or_refused(table: dict[str, list[str]]) -> None
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(28, "28"), (Decimal("1E+2"), "100"), (False, "false"), ("a b", "a b"), (datetime.date(987, 1, 2), "0987-01-02")],
+    [
+        (28, "28"),
+        (Decimal("1E+2"), "100"),
+        (False, "false"),
+        ("a b", "a b"),
+        (datetime.date(987, 1, 2), "0987-01-02"),
+    ],
 )
 def test_values_as_a_file_writes_them(value: Any, text: str) -> None:
     assert value_text(value) == text

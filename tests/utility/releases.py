@@ -19,8 +19,12 @@ from tacit.tables.recoded import Recoded, generalized
 QUASI, SENSITIVE = ("age", "town"), ("s",)
 COLUMNS = (*QUASI, *SENSITIVE)
 TOWNS = {
-    "p": ("north", "*"), "q": ("north", "*"), "r": ("south", "*"), "t": ("south", "*"), "u": ("island", "*"),
-}  # fmt: skip
+    "p": ("north", "*"),
+    "q": ("north", "*"),
+    "r": ("south", "*"),
+    "t": ("south", "*"),
+    "u": ("island", "*"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,21 +43,35 @@ class Example:
 
 def some_table(rng: random.Random, most: int = 9) -> list[tuple[Any, ...]]:
     ages = [*rng.sample(range(18, 34), rng.randint(1, 5)), *([None] if rng.random() < 0.25 else [])]
-    towns = [*rng.sample(sorted(TOWNS), rng.randint(1, 4)), *([None] if rng.random() < 0.25 else [])]
+    towns = [
+        *rng.sample(sorted(TOWNS), rng.randint(1, 4)),
+        *([None] if rng.random() < 0.25 else []),
+    ]
     values = ["x", "y", "z", None][: rng.randint(1, 4)]
-    return [(rng.choice(ages), rng.choice(towns), rng.choice(values)) for _ in range(rng.randint(1, most))]
+    return [
+        (rng.choice(ages), rng.choice(towns), rng.choice(values))
+        for _ in range(rng.randint(1, most))
+    ]
 
 
 def trees(base: Any) -> dict[str, Hierarchy]:
     lines = [(number, [town, *steps]) for number, (town, steps) in enumerate(TOWNS.items(), 1)]
     return {
         "age": hierarchy("age", base.dictionaries["age"], RangeHierarchy((2, 8))),
-        "town": hierarchy("town", base.dictionaries["town"], CsvHierarchy("towns.csv"), rows=lines, file="towns.csv"),
+        "town": hierarchy(
+            "town",
+            base.dictionaries["town"],
+            CsvHierarchy("towns.csv"),
+            rows=lines,
+            file="towns.csv",
+        ),
         "s": hierarchy("s", base.dictionaries["s"]),
     }
 
 
-def asked(table: Sequence[tuple[Any, ...]], persons: random.Random | None = None) -> MicrodataQuestion:
+def asked(
+    table: Sequence[tuple[Any, ...]], persons: random.Random | None = None
+) -> MicrodataQuestion:
     """The raw question: counted combinations, or entries of several people where persons are told apart."""
     if persons is not None:
         entries, counts = list(table), [1] * len(table)
@@ -61,12 +79,21 @@ def asked(table: Sequence[tuple[Any, ...]], persons: random.Random | None = None
     else:
         found = Counter(table)
         entries, counts, people = list(found), list(found.values()), None
-    base = handmade([dict(zip(COLUMNS, row, strict=True)) for row in entries], weights=counts, persons=people)
+    base = handmade(
+        [dict(zip(COLUMNS, row, strict=True)) for row in entries], weights=counts, persons=people
+    )
     tree = trees(base)
     return MicrodataQuestion(
-        "r", Table("t"), QUASI, SENSITIVE, base, {name: one.level(0) for name, one in tree.items()},
-        base.rows, base.rows, hierarchies=tree,
-    )  # fmt: skip
+        "r",
+        Table("t"),
+        QUASI,
+        SENSITIVE,
+        base,
+        {name: one.level(0) for name, one in tree.items()},
+        base.rows,
+        base.rows,
+        hierarchies=tree,
+    )
 
 
 # What the levels call a value, written again by hand.
@@ -89,7 +116,9 @@ def label(row: Sequence[Any], levels: Sequence[int]) -> tuple[Any, ...]:
     return tuple(NAMES[column][level](row[column]) for column, level in enumerate(levels))
 
 
-def meaning_of(table: Sequence[Any], levels: Sequence[int]) -> dict[tuple[int, Any], frozenset[Any]]:
+def meaning_of(
+    table: Sequence[Any], levels: Sequence[int]
+) -> dict[tuple[int, Any], frozenset[Any]]:
     found: dict[tuple[int, Any], set[Any]] = {}
     for row in table:
         for column, name in enumerate(label(row, levels)):
@@ -97,12 +126,18 @@ def meaning_of(table: Sequence[Any], levels: Sequence[int]) -> dict[tuple[int, A
     return {key: frozenset(values) for key, values in found.items()}
 
 
-def whole_columns(rng: random.Random, levels: Sequence[int] | None = None, table: list[Any] | None = None) -> Example:
+def whole_columns(
+    rng: random.Random, levels: Sequence[int] | None = None, table: list[Any] | None = None
+) -> Example:
     """All columns recoded to levels; in half the cases some combinations are dropped."""
     table = table or some_table(rng)
     levels = levels or [rng.randint(0, top) for top in TOP]
     raw = asked(table)
-    drop = set(rng.sample(sorted(set(table), key=repr), rng.randint(0, len(set(table))))) if rng.random() < 0.5 else set()
+    drop = (
+        set(rng.sample(sorted(set(table), key=repr), rng.randint(0, len(set(table)))))
+        if rng.random() < 0.5
+        else set()
+    )
     keep = None
     if drop:
         keep = np.array([entry not in drop for entry in entries_of(raw)])
@@ -127,7 +162,9 @@ def local(rng: random.Random) -> Example:
         rows = [row for row, own in zip(table, group_of, strict=True) if own == group]
         names = []
         for column, name_it in enumerate((age_label, town_label)):
-            name, values = name_it(rng, {row[column] for row in rows}, {row[column] for row in table})
+            name, values = name_it(
+                rng, {row[column] for row in rows}, {row[column] for row in table}
+            )
             names.append(name)
             meaning[column, name] = meaning.get((column, name), frozenset()) | values
         labels[group] = tuple(names)
@@ -142,13 +179,19 @@ def age_label(rng: random.Random, ages: set[Any], known: set[Any]) -> tuple[Any,
         # Words that no hierarchy has and that do not parse: all between the first and the last that is shown so.
         low, high = min(ages - {None}), max(ages - {None})
         between = {age for age in known if age is not None and low <= age <= high}
-        return f"{low} to {high}{' or none' if None in ages else ''}", frozenset(between | (ages & {None}))
+        return f"{low} to {high}{' or none' if None in ages else ''}", frozenset(
+            between | (ages & {None})
+        )
     if None in ages:
         return "*", frozenset(known)
     low, high = min(ages) - rng.randint(0, 2), max(ages) + rng.randint(0, 2)
     if rng.random() < 0.5:
-        return f"[{low}, {high + 1})", frozenset(age for age in known if age is not None and low <= age <= high)
-    return f"{low}-{high}", frozenset(age for age in known if age is not None and low <= age <= high)
+        return f"[{low}, {high + 1})", frozenset(
+            age for age in known if age is not None and low <= age <= high
+        )
+    return f"{low}-{high}", frozenset(
+        age for age in known if age is not None and low <= age <= high
+    )
 
 
 def town_label(rng: random.Random, towns: set[Any], known: set[Any]) -> tuple[Any, frozenset[Any]]:
@@ -157,7 +200,9 @@ def town_label(rng: random.Random, towns: set[Any], known: set[Any]) -> tuple[An
     parts = {TOWNS[town][0] if town is not None else None for town in towns}
     if len(parts) == 1:
         part = next(iter(parts))
-        return part, frozenset(town for town in known if town is not None and TOWNS[town][0] == part)
+        return part, frozenset(
+            town for town in known if town is not None and TOWNS[town][0] == part
+        )
     if None not in towns and rng.random() < 0.5:
         return "|".join(sorted(towns)), frozenset(towns)
     return "*", frozenset(known)
@@ -186,5 +231,9 @@ def from_rows(raw: MicrodataQuestion, table: Sequence[Any], release: Sequence[An
         name: tuple(labels[column] for labels in shown) for column, name in enumerate(QUASI)
     }
     return Recoded(
-        raw, np.array(rows, dtype=np.int64), np.array(counts, dtype=np.int64), names, dict.fromkeys(QUASI, places)
+        raw,
+        np.array(rows, dtype=np.int64),
+        np.array(counts, dtype=np.int64),
+        names,
+        dict.fromkeys(QUASI, places),
     )

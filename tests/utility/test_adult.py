@@ -19,7 +19,10 @@ from tacit.utility.describe import describe
 from tacit.utility.levels import lattice_costs
 from tacit.utility.measures import MEASURES, Discernibility
 
-DATA = Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "adult"
+DATA = (
+    Path(os.environ.get("TACIT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+    / "adult"
+)
 QUASI = ("age", "sex", "race", "marital_status", "education", "native_country", "workclass")
 BEST_BY_LOSS = (4, 0, 0, 1, 3, 2, 2)
 BEST_BY_DISCERNIBILITY = (1, 1, 1, 1, 3, 2, 2)
@@ -33,11 +36,19 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> MicrodataQuestion:
     with (DATA / "adult.csv").open(encoding="utf-8") as whole:
         (folder / "adult.csv").write_text("".join(islice(whole, 30_163)), encoding="utf-8")
     specs = {column: CsvHierarchy(str(DATA / f"hierarchy_{column}.csv")) for column in QUASI}
-    table = Table("adult", file="adult.csv", quasi_identifiers=QUASI, sensitive=("occupation",), hierarchies=specs)
+    table = Table(
+        "adult",
+        file="adult.csv",
+        quasi_identifiers=QUASI,
+        sensitive=("occupation",),
+        hierarchies=specs,
+    )
     with DuckDB(folder=folder) as engine:
         engine.attach(table)
         counted = count_table(engine, table, Plan("tests", folder, mark=lambda *path: None))
-        return counted.question("adult", {column: counted.hierarchies[column].level(0) for column in QUASI})
+        return counted.question(
+            "adult", {column: counted.hierarchies[column].level(0) for column in QUASI}
+        )
 
 
 def at(adult: MicrodataQuestion, node: tuple[int, ...]) -> dict[str, int]:
@@ -48,14 +59,21 @@ def test_the_figures_of_arx_are_met(adult: MicrodataQuestion) -> None:
     by_loss = generalized(adult, at(adult, BEST_BY_LOSS))
     assert [one.text(by_loss) for one in MEASURES[:2]] == ["0.56439", 12]
     assert round(lattice_costs(adult).grid()[BEST_BY_LOSS], 4) == 0.5644
-    assert Discernibility().cost(generalized(adult, at(adult, BEST_BY_DISCERNIBILITY))) == 55_170_356
+    assert (
+        Discernibility().cost(generalized(adult, at(adult, BEST_BY_DISCERNIBILITY))) == 55_170_356
+    )
 
 
-def test_the_first_5_anonymous_node_in_the_order_of_loss_is_that_of_arx(adult: MicrodataQuestion) -> None:
+def test_the_first_5_anonymous_node_in_the_order_of_loss_is_that_of_arx(
+    adult: MicrodataQuestion,
+) -> None:
     order = lattice_costs(adult).order()
     assert len(order) == 2160
     base = adult.base
-    codes = [[level.codes[base.codes(name)] for level in adult.hierarchies[name].levels] for name in QUASI]
+    codes = [
+        [level.codes[base.codes(name)] for level in adult.hierarchies[name].levels]
+        for name in QUASI
+    ]
 
     def smallest(node: tuple[int, ...]) -> int:
         key = np.zeros(len(base), dtype=np.int64)
@@ -68,7 +86,9 @@ def test_the_first_5_anonymous_node_in_the_order_of_loss_is_that_of_arx(adult: M
     failing: list[tuple[int, ...]] = []
     for node in reversed(order[: order.index(BEST_BY_LOSS)]):
         # Groups only grow when columns are recoded further: below a node that fails all fail.
-        if not any(all(low <= high for low, high in zip(node, above, strict=True)) for above in failing):
+        if not any(
+            all(low <= high for low, high in zip(node, above, strict=True)) for above in failing
+        ):
             assert smallest(node) < 5
             failing.append(node)
 

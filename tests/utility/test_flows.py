@@ -32,7 +32,10 @@ def city(seed: int) -> tuple[int, int, Counts, Counts, Positions]:
 
     def counts(share: float) -> Counts:
         return {
-            (group, value): draw.randint(1, most) for group in range(groups) for value in range(values) if draw.random() < share
+            (group, value): draw.randint(1, most)
+            for group in range(groups)
+            for value in range(values)
+            if draw.random() < share
         }
 
     def places(number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -43,7 +46,13 @@ def city(seed: int) -> tuple[int, int, Counts, Counts, Positions]:
             np.array([draw.uniform(-179, 179) if one else math.nan for one in known]),
         )
 
-    return groups, values, counts(draw.random()), counts(draw.random()), Positions(*places(values), *places(groups))
+    return (
+        groups,
+        values,
+        counts(draw.random()),
+        counts(draw.random()),
+        Positions(*places(values), *places(groups)),
+    )
 
 
 def flows(groups: int, values: int, counts: Counts, seed: int = 0) -> Flows:
@@ -59,7 +68,12 @@ def flows(groups: int, values: int, counts: Counts, seed: int = 0) -> Flows:
 
 def haversine(positions: Positions, group: int, value: int) -> float | None:
     """The distance in miles by the spherical law of cosines on vectors, another formula than the one in use."""
-    degrees = (positions.latitude[value], positions.longitude[value], positions.group_latitude[group], positions.group_longitude[group])
+    degrees = (
+        positions.latitude[value],
+        positions.longitude[value],
+        positions.group_latitude[group],
+        positions.group_longitude[group],
+    )
     if any(math.isnan(one) for one in degrees):
         return None
     a, b, c, d = map(math.radians, degrees)
@@ -74,7 +88,16 @@ def variation(true: dict[object, int], synthetic: dict[object, int]) -> Fraction
     if not people or not drawn:
         return Fraction(int(people != drawn))
     keys = {*true, *synthetic}
-    return sum((abs(Fraction(true.get(key, 0), people) - Fraction(synthetic.get(key, 0), drawn)) for key in keys), Fraction(0)) / 2
+    return (
+        sum(
+            (
+                abs(Fraction(true.get(key, 0), people) - Fraction(synthetic.get(key, 0), drawn))
+                for key in keys
+            ),
+            Fraction(0),
+        )
+        / 2
+    )
 
 
 def of_group(counts: Counts, group: int) -> dict[object, int]:
@@ -106,7 +129,11 @@ def everybody(counts: Counts, positions: Positions, group: int | None = None) ->
 
 
 def close(ours: float, theirs: float | None) -> bool:
-    return math.isnan(ours) if theirs is None else math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-6)
+    return (
+        math.isnan(ours)
+        if theirs is None
+        else math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-6)
+    )
 
 
 def mean(numbers: list[float]) -> float | None:
@@ -117,7 +144,13 @@ def mean(numbers: list[float]) -> float | None:
 def test_every_number_is_what_its_definition_says(block: int) -> None:
     for seed in range(500 * block, 500 * block + 500):
         groups, values, true, synthetic, positions = city(seed)
-        found = compare(flows(groups, values, true, seed), flows(groups, values, synthetic, seed + 1), positions, queries=3, group_queries=2)
+        found = compare(
+            flows(groups, values, true, seed),
+            flows(groups, values, synthetic, seed + 1),
+            positions,
+            queries=3,
+            group_queries=2,
+        )
         assert found.people == sum(true.values())
         assert found.drawn == sum(synthetic.values())
         assert found.total_variation == variation(dict(true), dict(synthetic))
@@ -134,7 +167,9 @@ def test_every_number_is_what_its_definition_says(block: int) -> None:
         check_bands(found, groups, true, synthetic, positions)
 
 
-def check_distances(found: FlowUtility, true: Counts, synthetic: Counts, positions: Positions) -> None:
+def check_distances(
+    found: FlowUtility, true: Counts, synthetic: Counts, positions: Positions
+) -> None:
     here, there = everybody(true, positions), everybody(synthetic, positions)
     assert close(found.mean_true, mean(here))
     assert close(found.mean_synthetic, mean(there))
@@ -142,10 +177,21 @@ def check_distances(found: FlowUtility, true: Counts, synthetic: Counts, positio
     assert close(found.short, middle)
     assert found.without_place == sum(synthetic.values()) - len(there)
     # The limit as it was computed: a distance may fall on either side of the median by its last digit.
-    assert close(found.short_mean_true, mean([one for one in here if middle is not None and one < found.short and not close(one, middle)]))
+    assert close(
+        found.short_mean_true,
+        mean(
+            [
+                one
+                for one in here
+                if middle is not None and one < found.short and not close(one, middle)
+            ]
+        ),
+    )
 
 
-def check_group(found: FlowUtility, group: int, true: Counts, synthetic: Counts, positions: Positions) -> None:
+def check_group(
+    found: FlowUtility, group: int, true: Counts, synthetic: Counts, positions: Positions
+) -> None:
     here, there = everybody(true, positions, group), everybody(synthetic, positions, group)
     ours, theirs = of_group(true, group), of_group(synthetic, group)
     by = found.groups
@@ -163,14 +209,25 @@ def check_group(found: FlowUtility, group: int, true: Counts, synthetic: Counts,
     assert by.of_top[group] == min(10, len(ours))
 
 
-def check_bands(found: FlowUtility, groups: int, true: Counts, synthetic: Counts, positions: Positions) -> None:
+def check_bands(
+    found: FlowUtility, groups: int, true: Counts, synthetic: Counts, positions: Positions
+) -> None:
     expected = []
     for least, most in BANDS:
-        inside = [one for one in range(groups) if least <= sum(of_group(true, one).values()) <= (most or math.inf)]
+        inside = [
+            one
+            for one in range(groups)
+            if least <= sum(of_group(true, one).values()) <= (most or math.inf)
+        ]
         if inside:
-            means = [(mean(everybody(true, positions, one)), mean(everybody(synthetic, positions, one))) for one in inside]
+            means = [
+                (mean(everybody(true, positions, one)), mean(everybody(synthetic, positions, one)))
+                for one in inside
+            ]
             errors = [abs(a - b) for a, b in means if a is not None and b is not None]
-            moved = [float(variation(of_group(true, one), of_group(synthetic, one))) for one in inside]
+            moved = [
+                float(variation(of_group(true, one), of_group(synthetic, one))) for one in inside
+            ]
             expected.append((least, len(inside), median(errors) if errors else None, median(moved)))
     assert [(band.least, band.groups) for band in found.bands] == [one[:2] for one in expected]
     for band, (_, _, error, moved) in zip(found.bands, expected, strict=True):
@@ -190,32 +247,69 @@ def test_range_queries_count_people_one_by_one(placed: bool) -> None:
         asked = flow_queries.Questions.of(here, here, 6, seed)
         occupied = sorted({value for _, value in (*true, *synthetic)})
         if here is None:  # the only way to know a random set is to draw it
-            chosen = [{value for value, one in zip(occupied, mask, strict=True) if one} for mask in asked.masks(len(occupied), 6)]
-        else:
-            corners = {(float(a), float(b)) for a, b in zip(here.latitude, here.longitude, strict=True)}
-            assert all({south, north} <= {a for a, _ in corners} and {west, east} <= {b for _, b in corners} for south, north, west, east in asked.boxes.tolist())
             chosen = [
-                {v for v in occupied if south <= here.latitude[v] <= north and west <= here.longitude[v] <= east}
+                {value for value, one in zip(occupied, mask, strict=True) if one}
+                for mask in asked.masks(len(occupied), 6)
+            ]
+        else:
+            corners = {
+                (float(a), float(b)) for a, b in zip(here.latitude, here.longitude, strict=True)
+            }
+            assert all(
+                {south, north} <= {a for a, _ in corners}
+                and {west, east} <= {b for _, b in corners}
+                for south, north, west, east in asked.boxes.tolist()
+            )
+            chosen = [
+                {
+                    v
+                    for v in occupied
+                    if south <= here.latitude[v] <= north and west <= here.longitude[v] <= east
+                }
                 for south, north, west, east in asked.boxes.tolist()
             ]
 
-        def errors(group: int | None, chosen: list[set[int]] = chosen, true: Counts = true, synthetic: Counts = synthetic) -> list[float]:
-            mine = [{pair: n for pair, n in counts.items() if group in (None, pair[0])} for counts in (true, synthetic)]
-            answers = [[sum(n for (_, value), n in counts.items() if value in one) for counts in mine] for one in chosen]
+        def errors(
+            group: int | None,
+            chosen: list[set[int]] = chosen,
+            true: Counts = true,
+            synthetic: Counts = synthetic,
+        ) -> list[float]:
+            mine = [
+                {pair: n for pair, n in counts.items() if group in (None, pair[0])}
+                for counts in (true, synthetic)
+            ]
+            answers = [
+                [sum(n for (_, value), n in counts.items() if value in one) for counts in mine]
+                for one in chosen
+            ]
             found = [relative(*answer, sum(mine[0].values())) for answer in answers]
             return [one for one in found if one is not None]
 
-        found = compare(flows(groups, values, true), flows(groups, values, synthetic), here, queries=6, group_queries=6, seed=seed)
+        found = compare(
+            flows(groups, values, true),
+            flows(groups, values, synthetic),
+            here,
+            queries=6,
+            group_queries=6,
+            seed=seed,
+        )
         check_queries(found, groups, true, errors)
 
 
-def check_queries(found: FlowUtility, groups: int, true: Counts, errors: Callable[[int | None], list[float]]) -> None:
+def check_queries(
+    found: FlowUtility, groups: int, true: Counts, errors: Callable[[int | None], list[float]]
+) -> None:
     every: list[float] = []
     for group in range(groups):
         mine = errors(group) if of_group(true, group) else []
         every += mine
-        assert close(found.groups.query_median[group], float(np.quantile(mine, 0.5)) if mine else None)
-        assert close(found.groups.query_high[group], float(np.quantile(mine, 0.9)) if mine else None)
+        assert close(
+            found.groups.query_median[group], float(np.quantile(mine, 0.5)) if mine else None
+        )
+        assert close(
+            found.groups.query_high[group], float(np.quantile(mine, 0.9)) if mine else None
+        )
     for ours, theirs in ((found.queries, errors(None)), (found.group_queries, every)):
         assert ours.asked == len(theirs)
         assert close(ours.median, float(np.quantile(theirs, 0.5)) if theirs else None)
@@ -225,7 +319,12 @@ def check_queries(found: FlowUtility, groups: int, true: Counts, errors: Callabl
 def test_the_same_flows_have_no_error() -> None:
     true = flows(3, 12, {(g, v): g + v for g in range(3) for v in range(12) if g + v})
     found = compare(true, true)
-    assert (found.total_variation, found.value_variation, found.queries.high, found.group_queries.high) == (0, 0, 0, 0)
+    assert (
+        found.total_variation,
+        found.value_variation,
+        found.queries.high,
+        found.group_queries.high,
+    ) == (0, 0, 0, 0)
     assert found.top == found.of_top == 10
     assert not found.has_distances
 
@@ -274,9 +373,16 @@ def test_json_has_no_nan_and_every_group_where_names_are_given() -> None:
 
 @pytest.mark.parametrize(
     ("group", "value", "count", "said"),
-    [([0], [0], [-1], "negative"), ([1], [0], [1], "group"), ([0], [5], [1], "value"), ([0, 0], [0], [1], "length")],
+    [
+        ([0], [0], [-1], "negative"),
+        ([1], [0], [1], "group"),
+        ([0], [5], [1], "value"),
+        ([0, 0], [0], [1], "length"),
+    ],
 )
-def test_flows_that_cannot_be_are_refused(group: list[int], value: list[int], count: list[int], said: str) -> None:
+def test_flows_that_cannot_be_are_refused(
+    group: list[int], value: list[int], count: list[int], said: str
+) -> None:
     bad = Flows(("mill",), ("north",), np.array(group), np.array(value), np.array(count))
     with pytest.raises(DataError, match=said):
         compare(bad, bad)
@@ -284,11 +390,15 @@ def test_flows_that_cannot_be_are_refused(group: list[int], value: list[int], co
 
 def test_flows_over_other_lists_are_refused() -> None:
     with pytest.raises(DataError, match="over 1 and 2 values"):
-        compare(Flows.of([("mill", "north", 1)]), Flows.of([("mill", "north", 1), ("mill", "south", 1)]))
+        compare(
+            Flows.of([("mill", "north", 1)]), Flows.of([("mill", "north", 1), ("mill", "south", 1)])
+        )
 
 
 def test_distances_agree_with_known_ones() -> None:
-    quarter = miles_between(np.array([0.0, 90.0]), np.array([0.0, 0.0]), np.array([0.0, 0.0]), np.array([90.0, 12.0]))
+    quarter = miles_between(
+        np.array([0.0, 90.0]), np.array([0.0, 0.0]), np.array([0.0, 0.0]), np.array([90.0, 12.0])
+    )
     assert np.allclose(quarter, math.pi / 2 * 3958.7613)
 
 
@@ -296,10 +406,18 @@ def test_a_million_people_are_compared_in_a_moment() -> None:
     draw = np.random.default_rng(3)
     groups, values, rows = 2000, 2000, 300_000
     sides = [
-        Flows(range(groups), range(values), draw.integers(0, groups, rows), draw.integers(0, values, rows), draw.integers(1, 8, rows))
+        Flows(
+            range(groups),
+            range(values),
+            draw.integers(0, groups, rows),
+            draw.integers(0, values, rows),
+            draw.integers(1, 8, rows),
+        )
         for _ in range(2)
     ]
-    positions = Positions(*(draw.uniform(40, 41, many) for many in (values, values, groups, groups)))
+    positions = Positions(
+        *(draw.uniform(40, 41, many) for many in (values, values, groups, groups))
+    )
     start = time.perf_counter()
     assert compare(*sides, positions).people > 10**6
     assert time.perf_counter() - start < 10

@@ -26,7 +26,10 @@ def test_shares_of_levels_and_costs_of_nodes_agree_with_brute_force(seed: int) -
         raw = asked(table)
         weights = rng.choice([None, {"age": 2}, {"age": "1/2", "town": 3}, {"age": 0}])
         shares = {name: level_shares(raw, name) for name in QUASI}
-        grid, heights = node_costs(raw, weights=weights), node_costs(raw, weights=weights, utility="height")
+        grid, heights = (
+            node_costs(raw, weights=weights),
+            node_costs(raw, weights=weights, utility="height"),
+        )
         exact = lattice_costs(raw, weights=weights)
         assert grid.shape == heights.shape == tuple(top + 1 for top in TOP)
         for node in product(*(range(top + 1) for top in TOP)):
@@ -36,7 +39,11 @@ def test_shares_of_levels_and_costs_of_nodes_agree_with_brute_force(seed: int) -
                 assert shares[name][node[column]] == oracle.share(table, release, column, meaning)
             recoded = generalized(raw, dict(zip(QUASI, node, strict=True)))
             assert grid[node] == pytest.approx(LOSS.cost(recoded, weights), abs=1e-12)
-            assert exact.key(node) == LOSS.key(recoded, weights) == loss_key(raw, recoded.generalization or {}, weights)
+            assert (
+                exact.key(node)
+                == LOSS.key(recoded, weights)
+                == loss_key(raw, recoded.generalization or {}, weights)
+            )
             assert exact.cost(node) == LOSS.cost(recoded, weights)
             assert heights[node] == Height().cost(recoded, weights)
 
@@ -69,7 +76,12 @@ def test_at_most_cuts_the_lattice() -> None:
 
 @pytest.mark.parametrize(
     ("at_most", "words"),
-    [({"agee": 1}, "Did you mean 'age'"), ({"age": 4}, "no level 4. Its hierarchy has levels 0"), ({"age": -1}, "no level"), ({"age": True}, "no level")],
+    [
+        ({"agee": 1}, "Did you mean 'age'"),
+        ({"age": 4}, "no level 4. Its hierarchy has levels 0"),
+        ({"age": -1}, "no level"),
+        ({"age": True}, "no level"),
+    ],
 )
 def test_limits_that_are_no_levels_are_refused(at_most: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):

@@ -35,7 +35,10 @@ def examples(kind: str, seed: int, number: int) -> list[Example]:
 def test_every_measure_agrees_with_brute_force(kind: str, seed: int) -> None:
     rng = random.Random(seed)
     for one in examples(kind, seed, 500):
-        shares = [oracle.share(one.table, one.release, column, one.meaning) for column in range(len(QUASI))]
+        shares = [
+            oracle.share(one.table, one.release, column, one.meaning)
+            for column in range(len(QUASI))
+        ]
         assert list(column_shares(one.recoded).values()) == shares
         given = {"age": rng.choice([1, 2, 0.5, "1/3"]), "town": rng.choice([0, 1, 3])}
         plain = [float(Fraction(str(weight))) for weight in given.values()]
@@ -45,7 +48,9 @@ def test_every_measure_agrees_with_brute_force(kind: str, seed: int) -> None:
         assert AverageGroup().cost(one.recoded) == oracle.average_group(one.release)
         assert KL().cost(one.recoded) == pytest.approx(oracle.divergence(*one.oracle), abs=1e-10)
         for column, distance in enumerate(marginals(one.recoded).values()):
-            assert distance == pytest.approx(float(oracle.moved(one.table, one.release, column, one.meaning)), abs=1e-12)
+            assert distance == pytest.approx(
+                float(oracle.moved(one.table, one.release, column, one.meaning)), abs=1e-12
+            )
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -78,7 +83,9 @@ def test_the_divergence_of_cells_is_that_of_the_release() -> None:
         recoded, raw = one.recoded, one.recoded.raw
         levels = recoded.generalization or {}
         lines = [
-            (shown_as, row[len(QUASI) :]) for row, shown_as in zip(one.table, one.release, strict=True) if shown_as is not None
+            (shown_as, row[len(QUASI) :])
+            for row, shown_as in zip(one.table, one.release, strict=True)
+            if shown_as is not None
         ]
         different = sorted(set(lines), key=repr)
         area = 0.0
@@ -87,12 +94,18 @@ def test_the_divergence_of_cells_is_that_of_the_release() -> None:
                 number = raw.hierarchies[name].levels[levels[name]].labels.index(label)
                 area += math.log(leaves_by_label(raw, name, levels[name])[number])
         if not recoded.suppressed:
-            assert area == pytest.approx(sum(level_areas(raw, name)[levels[name]] for name in QUASI), abs=1e-10)
+            assert area == pytest.approx(
+                sum(level_areas(raw, name)[levels[name]] for name in QUASI), abs=1e-10
+            )
         counts = np.array([lines.count(line) for line in different], dtype=np.int64)
         found = divergence_of_cells(
-            counts, rows=raw.base.rows, own=log_counts(raw), area=area, suppressed=recoded.suppressed,
+            counts,
+            rows=raw.base.rows,
+            own=log_counts(raw),
+            area=area,
+            suppressed=recoded.suppressed,
             domain=log_domain(raw),
-        )  # fmt: skip
+        )
         assert found == pytest.approx(KL().cost(recoded), abs=1e-10)
 
 
@@ -105,7 +118,9 @@ def test_measures_that_say_so_never_cost_less_when_a_release_is_coarser() -> Non
     for _ in range(150):
         raw = asked(some_table(rng, 8))
         costs = {
-            node: [one.key(generalized(raw, dict(zip(QUASI, node, strict=True)))) for one in MEASURES]
+            node: [
+                one.key(generalized(raw, dict(zip(QUASI, node, strict=True)))) for one in MEASURES
+            ]
             for node in lattice()
         }
         for fine, coarse in product(lattice(), repeat=2):
@@ -120,8 +135,15 @@ def dropping(raw: Any, node: tuple[int, ...], k: int) -> Recoded:
     """A release without the rows of groups of less than k."""
     whole = generalized(raw, dict(zip(QUASI, node, strict=True)))
     lines = list(zip(*(whole.codes[name].tolist() for name in QUASI), strict=True))
-    sizes = {line: sum(n for n, other in zip(whole.counts.tolist(), lines, strict=True) if other == line) for line in lines}
-    return generalized(raw, dict(zip(QUASI, node, strict=True)), keep=np.array([sizes[line] >= k for line in lines]))
+    sizes = {
+        line: sum(n for n, other in zip(whole.counts.tolist(), lines, strict=True) if other == line)
+        for line in lines
+    }
+    return generalized(
+        raw,
+        dict(zip(QUASI, node, strict=True)),
+        keep=np.array([sizes[line] >= k for line in lines]),
+    )
 
 
 def test_with_rows_dropped_only_height_stays_monotone() -> None:
@@ -133,7 +155,9 @@ def test_with_rows_dropped_only_height_stays_monotone() -> None:
         for fine, coarse in product(lattice(), repeat=2):
             if all(low <= high for low, high in zip(fine, coarse, strict=True)):
                 pairs = zip(MEASURES, costs[fine], costs[coarse], strict=True)
-                broken |= {one.name for one, before, after in pairs if before > after + Fraction(1, 10**9)}
+                broken |= {
+                    one.name for one, before, after in pairs if before > after + Fraction(1, 10**9)
+                }
     assert broken == {one.name for one in MEASURES if not one.monotone_with_suppression}
 
 
@@ -160,7 +184,10 @@ def test_height_adds_up_levels_times_weights() -> None:
         one = whole_columns(rng)
         levels = one.recoded.generalization or {}
         assert Height().cost(one.recoded) == sum(levels.values())
-        assert Height().cost(one.recoded, {"age": "1/2"}) == Fraction(levels["age"], 2) + levels["town"]
+        assert (
+            Height().cost(one.recoded, {"age": "1/2"})
+            == Fraction(levels["age"], 2) + levels["town"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +218,9 @@ def test_a_release_of_nothing_costs_the_most() -> None:
     assert LOSS.text(nothing) == "1"
     assert Discernibility().cost(nothing) == 9
     assert AverageGroup().cost(nothing) == 3
-    assert KL().cost(nothing) == pytest.approx(oracle.divergence([(20, "p", "x"), (22, "q", "y"), (22, "q", "y")], [None] * 3, 2, {}))
+    assert KL().cost(nothing) == pytest.approx(
+        oracle.divergence([(20, "p", "x"), (22, "q", "y"), (22, "q", "y")], [None] * 3, 2, {})
+    )
     assert marginals(nothing) == {"age": 1.0, "town": 1.0}
     assert describe(nothing)["range_queries"]["median_error"] == "1"
 
@@ -209,7 +238,11 @@ def test_squares_of_many_rows_do_not_overflow() -> None:
 def test_a_description_writes_numbers_as_the_contract_says(kind: str) -> None:
     for one in examples(kind, 3, 25):
         found = describe(one.recoded, queries=5)
-        flat = [*found["before"].items(), *found["after"].items(), *(pair for column in found["columns"].values() for pair in column.items())]
+        flat = [
+            *found["before"].items(),
+            *found["after"].items(),
+            *(pair for column in found["columns"].values() for pair in column.items()),
+        ]
         for key, value in flat:
             if key.endswith("_decimal"):
                 assert isinstance(value, float)
@@ -220,7 +253,11 @@ def test_a_description_writes_numbers_as_the_contract_says(kind: str) -> None:
             assert ("average_group_decimal" in part) == ("/" in part["average_group"])
         assert found["before"]["loss"] == found["before"]["kl"] == found["before"]["height"] == "0"
         assert ("height" in found["after"]) == (kind == "whole columns")
-        assert int(found["released"]) + int(found["suppressed"]) == int(found["rows"]) == len(one.table)
+        assert (
+            int(found["released"]) + int(found["suppressed"])
+            == int(found["rows"])
+            == len(one.table)
+        )
         assert found == describe(one.recoded, queries=5)
         assert set(COLUMNS) > set(found["columns"])
         table = [row[: len(QUASI)] for row in one.table]

@@ -19,4 +19,7 @@ def test_the_page_says_what_the_code_says(one: Measure) -> None:
     row = re.search(rf"^\| `{one.name}` \|.*$", text, re.MULTILINE)
     assert row
     said = [cell.strip() for cell in row[0].strip("|").split("|")][-3:]
-    assert said == ["yes" if fact else "no" for fact in (one.weighted, one.monotone, one.monotone_with_suppression)]
+    assert said == [
+        "yes" if fact else "no"
+        for fact in (one.weighted, one.monotone, one.monotone_with_suppression)
+    ]

@@ -23,10 +23,16 @@ def test_answers_agree_with_brute_force(maker: object) -> None:
         base = one.recoded.raw.base
         work = workload(one.recoded, np.arange(len(base)), shown_columns(one.recoded))
         row = rng.randrange(len(base))
-        chosen = {number: work.columns[number].around(int(work.columns[number].truth[row]), draws) for number in work.choose(draws)}
+        chosen = {
+            number: work.columns[number].around(int(work.columns[number].truth[row]), draws)
+            for number in work.choose(draws)
+        }
         assert next(iter(chosen)) < 2
         values = {number: (*base.dictionaries[COLUMNS[number]], None) for number in chosen}
-        wanted = {number: {values[number][leaf] for leaf in np.flatnonzero(mask).tolist()} for number, mask in chosen.items()}
+        wanted = {
+            number: {values[number][leaf] for leaf in np.flatnonzero(mask).tolist()}
+            for number, mask in chosen.items()
+        }
         truth, answer = work.answer(chosen)
         assert truth == oracle.truth(one.table, wanted) >= 1
         assert answer == pytest.approx(float(oracle.answer(*one.oracle, wanted)), abs=1e-9)
@@ -54,7 +60,9 @@ def test_a_condition_is_a_range_or_a_set_around_the_value() -> None:
 def test_a_table_as_it_is_answers_without_error() -> None:
     rng = random.Random(3)
     for _ in range(20):
-        found = range_query_error(generalized(asked(some_table(rng)), {}), np.random.default_rng(0), queries=20)
+        found = range_query_error(
+            generalized(asked(some_table(rng)), {}), np.random.default_rng(0), queries=20
+        )
         assert (found.median, found.ninth_decile, found.sampled) == (0.0, 0.0, None)
 
 
@@ -72,4 +80,6 @@ def test_the_same_seed_asks_the_same_and_a_sample_says_so() -> None:
 @pytest.mark.parametrize("wrong", [{"queries": 0}, {"sample": 0}])
 def test_an_empty_workload_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match="tells nothing"):
-        range_query_error(generalized(asked(some_table(random.Random(1))), {}), np.random.default_rng(0), **wrong)
+        range_query_error(
+            generalized(asked(some_table(random.Random(1))), {}), np.random.default_rng(0), **wrong
+        )

@@ -88,7 +88,12 @@ class Inside:
             size += len(message.get("body", b""))
             more = message.get("more_body", False)
         body = f"inside {size}".encode()
-        headers = [(b"content-type", b"text/html"), (b"Cache-Control", b"public"), (b"Access-Control-Allow-Origin", b"*"), (b"access-control-allow-credentials", b"true")]
+        headers = [
+            (b"content-type", b"text/html"),
+            (b"Cache-Control", b"public"),
+            (b"Access-Control-Allow-Origin", b"*"),
+            (b"access-control-allow-credentials", b"true"),
+        ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -103,8 +108,17 @@ class Bench:
         self.owners = FakeOwners()
         self.inside = Inside()
         secure = options.get("secure", False)
-        self.entering = Entering(self.sessions, self.owners, tell=self.said.append, address=lambda: f"http://{HOST}", secure=secure, clock=self.clock)
-        self.guard = Guard(self.inside, self.sessions, entering=self.entering, owners=self.owners, **options)
+        self.entering = Entering(
+            self.sessions,
+            self.owners,
+            tell=self.said.append,
+            address=lambda: f"http://{HOST}",
+            secure=secure,
+            clock=self.clock,
+        )
+        self.guard = Guard(
+            self.inside, self.sessions, entering=self.entering, owners=self.owners, **options
+        )
 
     def signed_in(self, user: User | None = None) -> str:
         """The cookie of somebody who is in."""
@@ -113,7 +127,9 @@ class Bench:
     def ask(self, path: str, method: str = "GET", **more: Any) -> Got:
         return asyncio.run(self.asked(path, method, **more))
 
-    async def asked(self, path: str, method: str = "GET", *, parts: Iterable[bytes] = (b"",), **more: Any) -> Got:
+    async def asked(
+        self, path: str, method: str = "GET", *, parts: Iterable[bytes] = (b"",), **more: Any
+    ) -> Got:
         """The answer to one request."""
         sent: list[Message] = []
         body = list(parts)
@@ -136,15 +152,28 @@ class Bench:
         from urllib.parse import urlencode
 
         body = fields if isinstance(fields, bytes) else urlencode(fields).encode()
-        headers = {"content-type": "application/x-www-form-urlencoded", "origin": f"http://{more.get('host', HOST)}", "sec-fetch-site": "same-origin", **more.pop("headers", {})}
+        headers = {
+            "content-type": "application/x-www-form-urlencoded",
+            "origin": f"http://{more.get('host', HOST)}",
+            "sec-fetch-site": "same-origin",
+            **more.pop("headers", {}),
+        }
         return self.ask(path, "POST", headers=headers, parts=[body], **more)
 
 
 def scope_of(
-    path: str, method: str = "GET", *, kind: str = "http", cookie: str | None = None, cookies: str | None = None, host: str | None = HOST,
-    headers: dict[str, str] | list[tuple[str, str]] | None = None, client: tuple[str, int] = NEAR, server: tuple[str, int] = ("127.0.0.1", 8321),
+    path: str,
+    method: str = "GET",
+    *,
+    kind: str = "http",
+    cookie: str | None = None,
+    cookies: str | None = None,
+    host: str | None = HOST,
+    headers: dict[str, str] | list[tuple[str, str]] | None = None,
+    client: tuple[str, int] = NEAR,
+    server: tuple[str, int] = ("127.0.0.1", 8321),
     query: bytes = b"",
-) -> Message:  # fmt: skip
+) -> Message:
     """The scope of a request below /workbench."""
     said = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
     if host is not None:
@@ -154,7 +183,14 @@ def scope_of(
     if cookies is not None:
         said.append(("cookie", cookies))
     return {
-        "type": kind, "path": path, "raw_path": path.encode(), "root_path": "/workbench", "query_string": query, "scheme": "http" if kind == "http" else "ws",
-        "headers": [(key.encode("latin-1"), value.encode("latin-1")) for key, value in said], "client": client, "server": server,
+        "type": kind,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "/workbench",
+        "query_string": query,
+        "scheme": "http" if kind == "http" else "ws",
+        "headers": [(key.encode("latin-1"), value.encode("latin-1")) for key, value in said],
+        "client": client,
+        "server": server,
         **({"method": method} if kind == "http" else {}),
-    }  # fmt: skip
+    }

@@ -35,34 +35,61 @@ ROWS = "name,zip,ill\n" + "".join(f"p{i},{i % 2},flu\n" for i in range(6))
 FEW = "name,zip,ill\np0,0,flu\n"
 
 
-def plan_in(folder: Path, source: str = ".", file: str = "file: people.csv,", more: str = "", releases: str = "", checks: str = "") -> Path:
+def plan_in(
+    folder: Path,
+    source: str = ".",
+    file: str = "file: people.csv,",
+    more: str = "",
+    releases: str = "",
+    checks: str = "",
+) -> Path:
     path = folder / "tacit.yaml"
-    text = PLAN.replace("SOURCE", source).replace("FILE", file).replace("MORE", more).replace("RELEASES", releases).replace("CHECKS", checks)
+    text = (
+        PLAN.replace("SOURCE", source)
+        .replace("FILE", file)
+        .replace("MORE", more)
+        .replace("RELEASES", releases)
+        .replace("CHECKS", checks)
+    )
     path.write_text("\n".join(line for line in text.splitlines() if line.strip()) + "\n")
     return path
 
 
-def shown_after(path: Path, change: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def shown_after(
+    path: Path, change: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, str]]:
     """What the page shows of each check after a change, and what is true then."""
     monkeypatch.chdir(path.parent)
     before = check(Job(), str(path), str(path.parent))
     change()
     shown = [one.state for one in answers(load_within(path, path.parent), before)]
-    return list(zip(shown, [one["status"] for one in check(Job(), str(path), str(path.parent))["verdicts"]], strict=True))
+    return list(
+        zip(
+            shown,
+            [one["status"] for one in check(Job(), str(path), str(path.parent))["verdicts"]],
+            strict=True,
+        )
+    )
 
 
 def right(pairs: list[tuple[str, str]]) -> bool:
     return all(shown in ("stale", now) for shown, now in pairs)
 
 
-def test_data_in_a_source_folder_that_change_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_in_a_source_folder_that_change_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/people.csv").write_text(ROWS)
     path = plan_in(tmp_path, "data")
-    assert right(shown_after(path, lambda: (tmp_path / "data/people.csv").write_text(FEW), monkeypatch))
+    assert right(
+        shown_after(path, lambda: (tmp_path / "data/people.csv").write_text(FEW), monkeypatch)
+    )
 
 
-def test_data_that_change_are_noticed_though_size_and_time_are_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_that_change_are_noticed_though_size_and_time_are_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     people = tmp_path / "people.csv"
     people.write_text(ROWS)
     was = people.stat()
@@ -74,16 +101,22 @@ def test_data_that_change_are_noticed_though_size_and_time_are_set_back(tmp_path
     path = plan_in(tmp_path)
     before = check(Job(), str(path), str(tmp_path))
     change()
-    assert people.stat().st_size == was.st_size and [one.state for one in answers(load_within(path, tmp_path), before)] == ["stale"]
+    assert people.stat().st_size == was.st_size and [
+        one.state for one in answers(load_within(path, tmp_path), before)
+    ] == ["stale"]
 
 
 def test_rows_of_a_database_are_said_to_be_unwatched(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(ROWS)
     assert not unwatched(load_plan(plan_in(tmp_path)))
-    assert "Check again" in unwatched(load_plan(plan_in(tmp_path, "postgresql://localhost/clinic", "")))
+    assert "Check again" in unwatched(
+        load_plan(plan_in(tmp_path, "postgresql://localhost/clinic", ""))
+    )
 
 
-def test_a_database_file_that_changes_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_file_that_changes_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "rows.txt").write_text(ROWS)
 
     def put(sql: str) -> None:
@@ -92,23 +125,43 @@ def test_a_database_file_that_changes_is_noticed(tmp_path: Path, monkeypatch: py
 
     put(f"CREATE TABLE people AS SELECT * FROM read_csv('{tmp_path}/rows.txt', all_varchar=true)")
     path = plan_in(tmp_path, "x.duckdb", "")
-    assert right(shown_after(path, lambda: put("DELETE FROM people WHERE name > 'p0'"), monkeypatch))
+    assert right(
+        shown_after(path, lambda: put("DELETE FROM people WHERE name > 'p0'"), monkeypatch)
+    )
 
 
-def test_a_population_that_changes_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_population_that_changes_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "people.csv").write_text(ROWS)
     (tmp_path / "city.csv").write_text(ROWS + "".join(f"q{i},{i % 2},flu\n" for i in range(40)))
     more = '  city: {file: city.csv, key: [name], person: [name], identifiers: [name], quasi-identifiers: [zip], hierarchies: {zip: "*"}}'
-    path = plan_in(tmp_path, more=more, checks="  - risk: {release: april, attacker: journalist, population: city, at-most: 0.05}")
+    path = plan_in(
+        tmp_path,
+        more=more,
+        checks="  - risk: {release: april, attacker: journalist, population: city, at-most: 0.05}",
+    )
     assert right(shown_after(path, lambda: (tmp_path / "city.csv").write_text(ROWS), monkeypatch))
 
 
-def test_an_entry_of_a_ledger_that_the_server_holds_open_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_of_a_ledger_that_the_server_holds_open_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "people.csv").write_text(ROWS)
-    path = plan_in(tmp_path, releases="  may: {table: people, generalization: {zip: 1}}\npublished: [ledger]", checks="  - k-anonymity: {release: may, k: 2}")
+    path = plan_in(
+        tmp_path,
+        releases="  may: {table: people, generalization: {zip: 1}}\npublished: [ledger]",
+        checks="  - k-anonymity: {release: may, k: 2}",
+    )
     begin(load_plan(path))
-    with ledger_of(load_plan(path)):  # as the gateway does: SQLite then leaves what is new in its -wal file
-        assert right(shown_after(path, lambda: recording.record(load_plan(path), "may", by="me"), monkeypatch))
+    with ledger_of(
+        load_plan(path)
+    ):  # as the gateway does: SQLite then leaves what is new in its -wal file
+        assert right(
+            shown_after(
+                path, lambda: recording.record(load_plan(path), "may", by="me"), monkeypatch
+            )
+        )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +173,9 @@ def test_an_entry_of_a_ledger_that_the_server_holds_open_is_noticed(tmp_path: Pa
         ('"x://../../out"', "", "", ""),
     ],
 )
-def test_no_plan_leads_out_of_the_folder(tmp_path: Path, source: str, file: str, releases: str, secrets: str) -> None:
+def test_no_plan_leads_out_of_the_folder(
+    tmp_path: Path, source: str, file: str, releases: str, secrets: str
+) -> None:
     home, out = tmp_path / "home", tmp_path / "out"
     (home / "sub").mkdir(parents=True)
     out.mkdir()
@@ -130,7 +185,11 @@ def test_no_plan_leads_out_of_the_folder(tmp_path: Path, source: str, file: str,
     (out / "s.sql").write_text("SELECT name FROM people")
     path = plan_in(home, source, file, releases=releases + ("\n" + secrets if secrets else ""))
     if source == "sub":  # a table's name is a file's name there
-        path.write_text(path.read_text().replace("people:", '"../../out/in":').replace("table: people", 'table: "../../out/in"'))
+        path.write_text(
+            path.read_text()
+            .replace("people:", '"../../out/in":')
+            .replace("table: people", 'table: "../../out/in"')
+        )
     with pytest.raises(InputError, match="outside"):
         load_within(path, home)
 

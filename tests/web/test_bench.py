@@ -35,7 +35,9 @@ def test_a_plan_that_somebody_else_changed_is_not_overwritten(bench: Bench) -> N
     book.path.chmod(0o640)
     book.save(was, was=book.text())
     assert book.text() == was and stat.S_IMODE(book.path.stat().st_mode) == 0o640
-    assert {one.name for one in bench.folder.iterdir()} >= {"tacit.yaml"} and not list(bench.folder.glob(".*.part"))
+    assert {one.name for one in bench.folder.iterdir()} >= {"tacit.yaml"} and not list(
+        bench.folder.glob(".*.part")
+    )
 
 
 def test_the_last_two_verdicts_are_kept_for_the_owner_only(bench: Bench) -> None:
@@ -58,7 +60,16 @@ def test_broken_state_is_no_verdict(bench: Bench) -> None:
     assert book.checked is None
 
 
-@pytest.mark.parametrize("path", ["../outside.yaml", "/etc/passwd", "link.yaml", f"{STATE}/tacit.yaml.json", "sub/../../outside.yaml"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside.yaml",
+        "/etc/passwd",
+        "link.yaml",
+        f"{STATE}/tacit.yaml.json",
+        "sub/../../outside.yaml",
+    ],
+)
 def test_nothing_outside_the_folder_is_reached(bench: Bench, path: str) -> None:
     (bench.folder.parent / "outside.yaml").write_text("version: 1\n", "utf-8")
     (bench.folder / "sub").mkdir()
@@ -99,8 +110,15 @@ def test_errors_of_the_plan_have_their_line(bench: Bench) -> None:
 
 def test_links(bench: Bench) -> None:
     visit = Visit(bench, bench.book(), None)  # type: ignore[arg-type]
-    assert [visit.link(), visit.link("ledger"), visit.link("release", "a/b c")] == ["/", "/ledger", "/release/a%2Fb%20c"]
+    assert [visit.link(), visit.link("ledger"), visit.link("release", "a/b c")] == [
+        "/",
+        "/ledger",
+        "/release/a%2Fb%20c",
+    ]
 
 
 def test_csv_is_harmless_in_a_spreadsheet() -> None:
-    assert csv_bytes([("=cmd", "-1", "-x", "+2.5", "@a", None, 'a"b')]) == b"'=cmd,-1,'-x,+2.5,'@a,,\"a\"\"b\"\r\n"
+    assert (
+        csv_bytes([("=cmd", "-1", "-x", "+2.5", "@a", None, 'a"b')])
+        == b'\'=cmd,-1,\'-x,+2.5,\'@a,,"a""b"\r\n'
+    )

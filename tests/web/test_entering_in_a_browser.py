@@ -54,8 +54,20 @@ class Server:
             users = Users(ledger)
             self.olga, self.ann = users.add("olga", [], owner=True), users.add("ann", ["nurses"])
         self.lines: list[str] = []
-        command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0", "--deciders", "1"]
-        self._process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            "tacit",
+            "serve",
+            "tacit.yaml",
+            "--port",
+            "0",
+            "--deciders",
+            "1",
+        ]
+        self._process = subprocess.Popen(
+            command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
         threading.Thread(target=self._read, daemon=True).start()
         self.link = self.next_link(0)
         self.url = self.link.partition("/enter")[0]
@@ -103,7 +115,14 @@ def page(chromium: Any) -> Iterator[Any]:
     context = chromium.new_context()
     page = context.new_page()
     page.troubles = []
-    page.on("console", lambda said: page.troubles.append(said.text) if said.type == "error" and "Content Security Policy" in said.text else None)
+    page.on(
+        "console",
+        lambda said: (
+            page.troubles.append(said.text)
+            if said.type == "error" and "Content Security Policy" in said.text
+            else None
+        ),
+    )
     yield page
     context.close()
 
@@ -174,7 +193,9 @@ def test_a_page_of_somebody_else_gets_nothing(page: Any, server: Server) -> None
         other.server_close()
 
 
-def test_who_is_revoked_is_shown_out_of_all_tabs_also_of_one_that_had_lost_the_connection(page: Any, server: Server) -> None:
+def test_who_is_revoked_is_shown_out_of_all_tabs_also_of_one_that_had_lost_the_connection(
+    page: Any, server: Server
+) -> None:
     page.add_init_script(WHEN_LOST)
     sign_in(page, server, server.olga)
     page.wait_for_url(server.url + "/")

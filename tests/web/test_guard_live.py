@@ -62,7 +62,10 @@ class Running:
         entering = Entering(self.sessions, tell=lambda text: None, address=lambda: "")
         guard = Guard(self.echo, self.sessions, entering=entering, upload_bytes=3 << 20)
         app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
-        app.router.routes += [Route("/query", PlainTextResponse("query")), Mount("/workbench", guard)]
+        app.router.routes += [
+            Route("/query", PlainTextResponse("query")),
+            Mount("/workbench", guard),
+        ]
         options = Options(port=0)
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)
@@ -97,11 +100,24 @@ class Running:
         """A socket, as a page of ours would open it."""
         headers = {"Cookie": f"tacit_session_{self.port}={cookie}"} if cookie else {}
         headers |= more.pop("headers", {})
-        return connect(f"ws://{self.host}{path}", origin=more.pop("origin", f"http://{self.host}"), additional_headers=headers, open_timeout=10, **more)
+        return connect(
+            f"ws://{self.host}{path}",
+            origin=more.pop("origin", f"http://{self.host}"),
+            additional_headers=headers,
+            open_timeout=10,
+            **more,
+        )
 
-    def raw(self, *lines: str, body: bytes = b"", cookie: str | None = None, host: bool = True) -> bytes:
+    def raw(
+        self, *lines: str, body: bytes = b"", cookie: str | None = None, host: bool = True
+    ) -> bytes:
         """The answer to a request that is written by hand."""
-        head = [*lines, *([f"Host: {self.host}"] if host else []), *([f"Cookie: tacit_session_{self.port}={cookie}"] if cookie else []), "Connection: close"]
+        head = [
+            *lines,
+            *([f"Host: {self.host}"] if host else []),
+            *([f"Cookie: tacit_session_{self.port}={cookie}"] if cookie else []),
+            "Connection: close",
+        ]
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
             line.sendall("\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body)
             return received(line)
@@ -147,15 +163,38 @@ def test_sockets_without_a_session_or_of_other_pages_are_refused(running: Runnin
     assert refused(lambda: running.open(cookie, headers={"X-Forwarded-For": "192.0.2.1"})) == 403
 
 
-@pytest.mark.parametrize("path", ["/query", "/", "/workbench", "/workbench/", "/workbench/overview", "/docs", "/workbench/%2e%2e/query", SOCKET + "%2e%2e/", "//workbench/_nicegui_ws/socket.io/", "/workbench/sign-in"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/query",
+        "/",
+        "/workbench",
+        "/workbench/",
+        "/workbench/overview",
+        "/docs",
+        "/workbench/%2e%2e/query",
+        SOCKET + "%2e%2e/",
+        "//workbench/_nicegui_ws/socket.io/",
+        "/workbench/sign-in",
+    ],
+)
 def test_sockets_have_one_place(running: Running, path: str) -> None:
     before = len(running.echo.paths)
-    assert refused(lambda: running.open(running.signed_in(), path)) == 403 and len(running.echo.paths) == before
+    assert (
+        refused(lambda: running.open(running.signed_in(), path)) == 403
+        and len(running.echo.paths) == before
+    )
 
 
-def test_a_socket_closes_when_its_session_ends_and_the_page_goes_to_sign_in(running: Running) -> None:
+def test_a_socket_closes_when_its_session_ends_and_the_page_goes_to_sign_in(
+    running: Running,
+) -> None:
     cookie = running.signed_in()
-    with running.open(cookie) as one, running.open(cookie) as two, running.open(running.signed_in()) as other:
+    with (
+        running.open(cookie) as one,
+        running.open(cookie) as two,
+        running.open(running.signed_in()) as other,
+    ):
         for line in (one, two, other):
             line.send("here")
             assert line.recv(5) == "here"
@@ -172,7 +211,10 @@ def test_a_socket_closes_when_its_session_ends_and_the_page_goes_to_sign_in(runn
 
 
 def test_a_message_that_is_too_long_ends_the_socket(running: Running) -> None:
-    with running.open(running.signed_in(), max_size=None) as line, pytest.raises(ConnectionClosed) as closed:
+    with (
+        running.open(running.signed_in(), max_size=None) as line,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
         line.send("x" * (5 << 20))
         line.recv(10)
     assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
@@ -192,18 +234,42 @@ def test_a_giant_cookie_opens_nothing_and_breaks_nothing(running: Running, size:
 
 @pytest.mark.parametrize(
     "more",
-    ["Sec-WebSocket-Key: x", "Sec-WebSocket-Version: 99", "Upgrade: h2c", "Sec-WebSocket-Extensions: \x80", "X: \xff"],
+    [
+        "Sec-WebSocket-Key: x",
+        "Sec-WebSocket-Version: 99",
+        "Upgrade: h2c",
+        "Sec-WebSocket-Extensions: \x80",
+        "X: \xff",
+    ],
 )
 def test_an_odd_offer_of_a_socket_breaks_nothing(running: Running, more: str) -> None:
     cookie, before = running.signed_in(), len(running.echo.paths)
-    got = running.raw(f"GET {SOCKET} HTTP/1.1", "Upgrade: websocket", more, f"Origin: http://{running.host}", cookie=None)
+    got = running.raw(
+        f"GET {SOCKET} HTTP/1.1",
+        "Upgrade: websocket",
+        more,
+        f"Origin: http://{running.host}",
+        cookie=None,
+    )
     assert got == b"" or status(got) in (400, 401, 403, 426, 500)
-    assert len(running.echo.paths) == before and status(running.raw("GET /workbench/x HTTP/1.1", cookie=cookie)) == 200
+    assert (
+        len(running.echo.paths) == before
+        and status(running.raw("GET /workbench/x HTTP/1.1", cookie=cookie)) == 200
+    )
 
 
 def test_no_socket_begins_in_the_middle_of_another_answer(running: Running) -> None:
     key = f"Cookie: tacit_session_{running.port}={running.signed_in()}"
-    upgrade = [f"GET {SOCKET} HTTP/1.1", f"Host: {running.host}", key, f"Origin: http://{running.host}", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+    upgrade = [
+        f"GET {SOCKET} HTTP/1.1",
+        f"Host: {running.host}",
+        key,
+        f"Origin: http://{running.host}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]
     first = ["GET /workbench/x HTTP/1.1", f"Host: {running.host}", key]
     with socket.create_connection(("127.0.0.1", running.port), timeout=10) as line:
         line.sendall("\r\n".join([*first, "", *upgrade, "", ""]).encode())
@@ -213,7 +279,18 @@ def test_no_socket_begins_in_the_middle_of_another_answer(running: Running) -> N
 
 @pytest.mark.parametrize(
     "target",
-    ["/workbench/%2e%2e/query", "/workbench/..%2fquery", "/workbench/../query", "//workbench/overview", "/workbench//overview", "/workbench/%5c..%5cquery", "/workbench/%00", "/%77orkbench/%2e/overview", "/workbench/_nicegui/..%2f..%2fquery", "/workbench%2f%2foverview"],
+    [
+        "/workbench/%2e%2e/query",
+        "/workbench/..%2fquery",
+        "/workbench/../query",
+        "//workbench/overview",
+        "/workbench//overview",
+        "/workbench/%5c..%5cquery",
+        "/workbench/%00",
+        "/%77orkbench/%2e/overview",
+        "/workbench/_nicegui/..%2f..%2fquery",
+        "/workbench%2f%2foverview",
+    ],
 )
 def test_paths_that_are_written_oddly_lead_nowhere(running: Running, target: str) -> None:
     before = len(running.echo.paths)
@@ -222,15 +299,29 @@ def test_paths_that_are_written_oddly_lead_nowhere(running: Running, target: str
     assert len(running.echo.paths) == before
 
 
-@pytest.mark.parametrize("target", ["/%77orkbench/overview", "/workbench%2foverview", "http://evil.example/workbench/overview"])
+@pytest.mark.parametrize(
+    "target",
+    ["/%77orkbench/overview", "/workbench%2foverview", "http://evil.example/workbench/overview"],
+)
 def test_other_ways_to_write_a_page_need_a_session_too(running: Running, target: str) -> None:
     before = len(running.echo.paths)
-    assert status(running.raw(f"GET {target} HTTP/1.1")) == 303 and len(running.echo.paths) == before
+    assert (
+        status(running.raw(f"GET {target} HTTP/1.1")) == 303 and len(running.echo.paths) == before
+    )
     assert status(running.raw(f"GET {target} HTTP/1.1", cookie=running.signed_in())) == 200
 
 
-@pytest.mark.parametrize("lines", [("GET /workbench/x HTTP/1.0",), ("GET /workbench/x HTTP/1.1", "Host: evil.example"), ("GET http://evil.example/workbench/x HTTP/1.1", "Host: evil.example")])
-def test_a_request_without_a_name_of_ours_is_refused(running: Running, lines: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("GET /workbench/x HTTP/1.0",),
+        ("GET /workbench/x HTTP/1.1", "Host: evil.example"),
+        ("GET http://evil.example/workbench/x HTTP/1.1", "Host: evil.example"),
+    ],
+)
+def test_a_request_without_a_name_of_ours_is_refused(
+    running: Running, lines: tuple[str, ...]
+) -> None:
     assert status(running.raw(*lines, cookie=running.signed_in(), host=False)) == 421
     if len(lines) > 1:
         assert status(running.raw(*lines, cookie=running.signed_in())) == 421, "two names"
@@ -242,7 +333,9 @@ def test_the_gateway_beside_it_takes_no_notice_of_sessions(running: Running) -> 
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_file_that_is_too_large_is_refused_and_the_client_hears_why(running: Running, chunked: bool) -> None:
+def test_a_file_that_is_too_large_is_refused_and_the_client_hears_why(
+    running: Running, chunked: bool
+) -> None:
     upload = "POST /workbench/_nicegui/client/1/upload/2 HTTP/1.1"
     origin = f"Origin: http://{running.host}"
 
@@ -250,7 +343,9 @@ def test_a_file_that_is_too_large_is_refused_and_the_client_hears_why(running: R
         body = b"a" * size
         if chunked:
             pieces = [body[start : start + 65536] for start in range(0, size, 65536)]
-            body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+            body = (
+                b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+            )
         length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
         return running.raw(upload, origin, length, body=body, cookie=running.signed_in())
 
@@ -262,7 +357,31 @@ def test_a_file_that_is_too_large_is_refused_and_the_client_hears_why(running: R
 def test_the_other_transport_of_a_page_needs_a_session_too(running: Running) -> None:
     target = f"{SOCKET}?EIO=4&transport=polling"
     assert status(running.raw(f"GET {target} HTTP/1.1")) == 401
-    assert status(running.raw(f"POST {target} HTTP/1.1", f"Origin: http://{running.host}", "Content-Length: 0")) == 401
+    assert (
+        status(
+            running.raw(
+                f"POST {target} HTTP/1.1", f"Origin: http://{running.host}", "Content-Length: 0"
+            )
+        )
+        == 401
+    )
     assert status(running.raw(f"GET {target} HTTP/1.1", cookie=running.signed_in())) == 200
-    assert status(running.raw(f"OPTIONS {target} HTTP/1.1", "Origin: http://evil.example", "Access-Control-Request-Method: GET", cookie=running.signed_in())) == 405
-    assert status(running.raw(f"GET {target} HTTP/1.1", "Origin: http://evil.example", cookie=running.signed_in())) == 403
+    assert (
+        status(
+            running.raw(
+                f"OPTIONS {target} HTTP/1.1",
+                "Origin: http://evil.example",
+                "Access-Control-Request-Method: GET",
+                cookie=running.signed_in(),
+            )
+        )
+        == 405
+    )
+    assert (
+        status(
+            running.raw(
+                f"GET {target} HTTP/1.1", "Origin: http://evil.example", cookie=running.signed_in()
+            )
+        )
+        == 403
+    )

@@ -57,7 +57,9 @@ checks:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "a.csv").write_text("name,age,ill\nAnn,20,flu\nBob,20,cold\nCleo,30,flu\nDan,30,cold\n")
+    (tmp_path / "a.csv").write_text(
+        "name,age,ill\nAnn,20,flu\nBob,20,cold\nCleo,30,flu\nDan,30,cold\n"
+    )
     (tmp_path / "b.csv").write_text("age,ill\n20,flu\n20,cold\n")
     (tmp_path / "tacit.yaml").write_text(TWO)
     return tmp_path
@@ -85,7 +87,11 @@ def test_a_check_keeps_its_key_when_its_numbers_change(folder: Path) -> None:
     before = keys_of(plan_of(folder))
     assert len(set(before)) == 3
     assert keys_of(plan_of(folder, "l: 2", "l: 3")) == before
-    twice = plan_of(folder, "  - k-anonymity: {release: two, k: 2}", "  - k-anonymity: {release: two, k: 2}\n  - k-anonymity: {release: two, k: 3}")
+    twice = plan_of(
+        folder,
+        "  - k-anonymity: {release: two, k: 2}",
+        "  - k-anonymity: {release: two, k: 2}\n  - k-anonymity: {release: two, k: 3}",
+    )
     assert len(set(keys_of(twice))) == 4
 
 
@@ -95,11 +101,21 @@ def different(folder: Path, old: str, new: str) -> list[bool]:
     return [before[key] != after[key] for key in before]
 
 
-def test_a_fingerprint_changes_with_what_its_check_depends_on_and_nothing_else(folder: Path) -> None:
+def test_a_fingerprint_changes_with_what_its_check_depends_on_and_nothing_else(
+    folder: Path,
+) -> None:
     assert different(folder, "version: 1", "version: 1  # nothing") == [False, False, False]
     assert different(folder, "l: 2", "l: 3") == [False, True, False]
-    assert different(folder, "two: {table: b}", "two: {table: b, to: [doctors]}") == [False, False, True]
-    assert different(folder, "a.csv, quasi-identifiers: [age]", "a.csv, quasi-identifiers: [age], hierarchies: {age: '*'}") == [True, True, False]
+    assert different(folder, "two: {table: b}", "two: {table: b, to: [doctors]}") == [
+        False,
+        False,
+        True,
+    ]
+    assert different(
+        folder,
+        "a.csv, quasi-identifiers: [age]",
+        "a.csv, quasi-identifiers: [age], hierarchies: {age: '*'}",
+    ) == [True, True, False]
 
 
 def test_a_fingerprint_notices_that_a_file_was_written_again(folder: Path) -> None:
@@ -121,19 +137,30 @@ def test_queries_depend_on_all_tables_secrets_and_constraints(tmp_path: Path) ->
     usual = mark()
     assert mark("rows: [[1]]}\nsecrets", "rows: [[2]]}\nsecrets") != usual
     assert mark("s: 'Q(x) :- R(x)'", "s: 'Q(x) :- R(x), S(x)'") != usual
-    assert mark("t: 'Q(x) :- S(x)'", "t: 'Q(x) :- S(x), R(x)'") == usual, "another secret is not asked about"
+    assert mark("t: 'Q(x) :- S(x)'", "t: 'Q(x) :- S(x), R(x)'") == usual, (
+        "another secret is not asked about"
+    )
 
 
 # -- checking -----------------------------------------------------------------------------------------------
 
 
-def test_a_check_gives_verdicts_cards_and_pictures_that_json_can_hold(folder: Path, here: None) -> None:
+def test_a_check_gives_verdicts_cards_and_pictures_that_json_can_hold(
+    folder: Path, here: None
+) -> None:
     found = json.loads(json.dumps(checked(folder)))
     assert [one["status"] for one in found["verdicts"]] == ["holds", "holds", "holds"]
     assert found["keys"] == found["plan_keys"] == keys_of(load_plan(folder / "tacit.yaml"))
     one, two = found["sections"]
-    assert one["name"] == "one" and one["releases"] == ["one"] and one["kinds"] == ["k-anonymity", "l-diversity"] and one["status"] == "holds"
-    assert len(one["cards"]) == len(one["keys"]) == 2 and one["cards"][0].lstrip().startswith('<article class="card holds">')
+    assert (
+        one["name"] == "one"
+        and one["releases"] == ["one"]
+        and one["kinds"] == ["k-anonymity", "l-diversity"]
+        and one["status"] == "holds"
+    )
+    assert len(one["cards"]) == len(one["keys"]) == 2 and one["cards"][0].lstrip().startswith(
+        '<article class="card holds">'
+    )
     assert all(chart["svg"].startswith("<svg") and chart["title"] for chart in one["charts"])
     assert "<script" not in json.dumps(found) and two["figures"][0] == ["2", "people"]
 
@@ -152,7 +179,9 @@ def test_a_check_tells_how_far_it_is_and_can_be_stopped(folder: Path, here: None
 def test_the_steps_of_a_check_stay_within_its_part_of_the_way(folder: Path) -> None:
     told: list[tuple[str, float]] = []
     job = most_of(Job(lambda text, share: told.append((text, share))), plan_of(folder).checks)
-    for number, text in enumerate(["k-anonymity of one", "l-diversity of one", "k-anonymity of two"]):
+    for number, text in enumerate(
+        ["k-anonymity of one", "l-diversity of one", "k-anonymity of two"]
+    ):
         job.step(text, number / 3)
         for share in (0.0, 0.5, 1.0) if number < 2 else ():
             job.step("sampling", share)
@@ -161,15 +190,21 @@ def test_the_steps_of_a_check_stay_within_its_part_of_the_way(folder: Path) -> N
     job.step("done", 1.0)
     shares = [share for _, share in told]
     assert shares == sorted(shares) and shares[-1] < ASSESSED and "done" not in dict(told)
-    assert told[0][0] == "counting for k-anonymity of one" and told[4][0] == "l-diversity of one", "the second check finds the table counted"
+    assert told[0][0] == "counting for k-anonymity of one" and told[4][0] == "l-diversity of one", (
+        "the second check finds the table counted"
+    )
     whole = 2 + 1 + 2 + 2
-    assert shares[4] == pytest.approx(0.02 + (ASSESSED - 0.02) * 2 / whole) and shares[8] == pytest.approx(0.02 + (ASSESSED - 0.02) * 3 / whole)
+    assert shares[4] == pytest.approx(0.02 + (ASSESSED - 0.02) * 2 / whole) and shares[
+        8
+    ] == pytest.approx(0.02 + (ASSESSED - 0.02) * 3 / whole)
 
 
 def test_a_check_reads_nothing_outside_of_its_folder(folder: Path, here: None) -> None:
     inside = folder / "inside"
     inside.mkdir()
-    (inside / "tacit.yaml").write_text(TWO.replace("a.csv", "../a.csv").replace("b.csv", "../b.csv"))
+    (inside / "tacit.yaml").write_text(
+        TWO.replace("a.csv", "../a.csv").replace("b.csv", "../b.csv")
+    )
     with pytest.raises(InputError, match="outside"):
         check(Job(), str(inside / "tacit.yaml"), str(inside))
 
@@ -179,7 +214,12 @@ def test_a_shared_report_names_nobody(tmp_path: Path, here: None) -> None:
     path = str(tmp_path / "tacit.yaml")
     assert "Bruce" in report(Job(), path, str(tmp_path), ["april"], "owner")
     shared = report(Job(), path, str(tmp_path), ["april"], "shared")
-    assert "Bruce" not in shared and "13053" not in shared and "april" in shared and "may-entropy" not in shared
+    assert (
+        "Bruce" not in shared
+        and "13053" not in shared
+        and "april" in shared
+        and "may-entropy" not in shared
+    )
 
 
 # -- what is known ------------------------------------------------------------------------------------------
@@ -189,14 +229,27 @@ def test_a_verdict_is_fresh_until_something_changes(folder: Path, here: None) ->
     found = checked(folder)
     assert [one.state for one in answers(plan_of(folder), None)] == ["unchecked"] * 3
     assert [one.state for one in answers(plan_of(folder), found)] == ["holds"] * 3
-    assert [one.state for one in answers(plan_of(folder, "l: 2", "l: 3"), found)] == ["holds", "stale", "holds"]
-    more = plan_of(folder, "  - k-anonymity: {release: two, k: 2}", "  - t-closeness: {release: two, t: 0.5}")
+    assert [one.state for one in answers(plan_of(folder, "l: 2", "l: 3"), found)] == [
+        "holds",
+        "stale",
+        "holds",
+    ]
+    more = plan_of(
+        folder, "  - k-anonymity: {release: two, k: 2}", "  - t-closeness: {release: two, t: 0.5}"
+    )
     assert [one.state for one in answers(more, found)] == ["holds", "holds", "unchecked"]
 
 
 @pytest.mark.parametrize(
     ("states", "worst"),
-    [("holds", "holds"), ("holds undecided", "undecided"), ("undecided stale", "stale"), ("stale unchecked", "unchecked"), ("breached unchecked holds", "breached"), ("", "none")],
+    [
+        ("holds", "holds"),
+        ("holds undecided", "undecided"),
+        ("undecided stale", "stale"),
+        ("stale unchecked", "unchecked"),
+        ("breached unchecked holds", "breached"),
+        ("", "none"),
+    ],
 )
 def test_a_release_holds_only_if_all_its_checks_do_now(states: str, worst: str) -> None:
     assert state_of([Answer("", None, one) for one in states.split()]) == worst  # type: ignore[arg-type]
@@ -206,52 +259,84 @@ def test_checking_one_release_leaves_the_verdicts_on_others(folder: Path, here: 
     whole = checked(folder)
     (folder / "b.csv").write_text("age,ill\n20,flu\n21,cold\n")
     part = checked(folder, "two")
-    assert part["keys"] == whole["keys"][2:] and [one["name"] for one in part["sections"]] == ["two"]
+    assert part["keys"] == whole["keys"][2:] and [one["name"] for one in part["sections"]] == [
+        "two"
+    ]
     both = merged(whole, part)
-    assert both["keys"] == whole["keys"] and [one["status"] for one in both["verdicts"]] == ["holds", "holds", "breached"]
+    assert both["keys"] == whole["keys"] and [one["status"] for one in both["verdicts"]] == [
+        "holds",
+        "holds",
+        "breached",
+    ]
     assert [one["name"] for one in both["sections"]] == ["one", "two"]
     assert [one.state for one in answers(plan_of(folder), both)] == ["holds", "holds", "breached"]
-    assert [(one.kind, one.check, one.subject, one.before, one.now) for one in changes(both, whole)] == [("worse", "2-anonymity", "two", "holds", "breached")]
+    assert [
+        (one.kind, one.check, one.subject, one.before, one.now) for one in changes(both, whole)
+    ] == [("worse", "2-anonymity", "two", "holds", "breached")]
     assert [one.kind for one in changes(whole, both)] == ["better"]
     assert merged(None, part) is part and merged(part, whole) is whole
 
 
 def test_what_is_new_and_what_is_gone_is_told(folder: Path, here: None) -> None:
     whole = checked(folder)
-    plan_of(folder, "  - k-anonymity: {release: two, k: 2}", "  - t-closeness: {release: two, t: 1}")
+    plan_of(
+        folder, "  - k-anonymity: {release: two, k: 2}", "  - t-closeness: {release: two, t: 1}"
+    )
     now = checked(folder)
-    assert [(one.kind, one.check) for one in changes(now, whole)] == [("new", "1-closeness"), ("gone", "2-anonymity")]
+    assert [(one.kind, one.check) for one in changes(now, whole)] == [
+        ("new", "1-closeness"),
+        ("gone", "2-anonymity"),
+    ]
     assert changes(now, None) == [] and changes(None, None) == []
     part = merged(now, checked(folder, "one"))
     assert part["keys"] == now["keys"], "what the plan does not ask any more is not kept"
 
 
-def test_what_is_asked_differently_is_told_though_its_status_stays(folder: Path, here: None) -> None:
+def test_what_is_asked_differently_is_told_though_its_status_stays(
+    folder: Path, here: None
+) -> None:
     whole = checked(folder)
     assert changes(checked(folder), whole) == []
-    plan_of(folder, "k-anonymity: {release: two, k: 2}", "l-diversity: {release: two, kind: entropy, l: 2}")
+    plan_of(
+        folder,
+        "k-anonymity: {release: two, k: 2}",
+        "l-diversity: {release: two, kind: entropy, l: 2}",
+    )
     entropy = checked(folder)
-    plan_of(folder, "k-anonymity: {release: two, k: 2}", "l-diversity: {release: two, kind: entropy, l: 1.5}")
+    plan_of(
+        folder,
+        "k-anonymity: {release: two, k: 2}",
+        "l-diversity: {release: two, kind: entropy, l: 1.5}",
+    )
     easier = checked(folder)
-    assert [(one.kind, one.check, one.before, one.now) for one in changes(easier, entropy)] == [("asked differently", "entropy 1.5-diversity", "holds", "holds")]
+    assert [(one.kind, one.check, one.before, one.now) for one in changes(easier, entropy)] == [
+        ("asked differently", "entropy 1.5-diversity", "holds", "holds")
+    ]
     plan_of(folder, "l: 2", "l: 3")
     (worse,) = changes(checked(folder), whole)
     assert (worse.kind, worse.differently) == ("worse", True)
     plan_of(folder)
     (folder / "b.csv").write_text("age,ill\n20,flu\n20,cold\n20,cold\n")
-    assert [(one.kind, one.subject, one.differently) for one in changes(checked(folder), whole)] == [("changed", "two", False)]
+    assert [
+        (one.kind, one.subject, one.differently) for one in changes(checked(folder), whole)
+    ] == [("changed", "two", False)]
 
 
 def test_ended_checks_are_kept_once_whoever_looks(folder: Path, here: None) -> None:
     bench = Bench(folder / "tacit.yaml", print)
     book = bench.book()
-    works = [SimpleNamespace(id="2", kind="check", state="done", result=checked(folder, "two")), SimpleNamespace(id="1", kind="check", state="done", result=checked(folder))]
+    works = [
+        SimpleNamespace(id="2", kind="check", state="done", result=checked(folder, "two")),
+        SimpleNamespace(id="1", kind="check", state="done", result=checked(folder)),
+    ]
     works.insert(0, SimpleNamespace(id="3", kind="check", state="failed", result=None))
     book.works.all = lambda: list(works)  # type: ignore[method-assign]
     asyncio.run(adopt(book))
     asyncio.run(adopt(book))
     assert book.checked is not None and book.before is not None
-    assert len(book.checked["keys"]) == len(book.before["keys"]) == 3, "the older one was kept first, and the newer one put into it"
+    assert len(book.checked["keys"]) == len(book.before["keys"]) == 3, (
+        "the older one was kept first, and the newer one put into it"
+    )
     place = folder / STATE / "tacit.yaml.json"
     assert place.stat().st_mode & 0o777 == 0o600 and place.parent.stat().st_mode & 0o777 == 0o700
     assert [one["name"] for one in sections_of(book.checked, "two")] == ["two"]
@@ -283,15 +368,26 @@ def test_the_board_says_in_one_sentence_what_to_do(folder: Path, here: None) -> 
     assert sentence(plan, answers(plan, checked(folder))) == "Do not release two."
 
 
-def test_the_board_does_not_pass_over_a_release_that_nothing_is_asked_about(folder: Path, here: None) -> None:
+def test_the_board_does_not_pass_over_a_release_that_nothing_is_asked_about(
+    folder: Path, here: None
+) -> None:
     plan = plan_of(folder, "  two: {table: b}", "  two: {table: b}\n  raw: {table: b}")
     found = answers(plan, checked(folder))
     assert sentence(plan, found) == "What is checked holds; nothing is asked about raw."
     lines = board_csv(plan, found).decode().splitlines()
     assert lines[0] == "release,check,state,what was found,checked" and len(lines) == 5
-    assert lines[1].startswith("one,2-anonymity,holds,the smallest group has 2 people,20") and lines[-1] == "raw,,no checks,,"
+    assert (
+        lines[1].startswith("one,2-anonymity,holds,the smallest group has 2 people,20")
+        and lines[-1] == "raw,,no checks,,"
+    )
     later = plan_of(folder, "l: 2", "l: 3")
-    stale = board_csv(later, answers(later, checked_before := {**checked(folder, "two"), "fingerprints": {}})).decode().splitlines()
+    stale = (
+        board_csv(
+            later, answers(later, checked_before := {**checked(folder, "two"), "fingerprints": {}})
+        )
+        .decode()
+        .splitlines()
+    )
     assert checked_before["keys"] and stale[1] == "one,2-anonymity,not yet checked,,"
     assert stale[3].startswith("two,2-anonymity,checked before the last change,was holds,20")
 
@@ -299,8 +395,13 @@ def test_the_board_does_not_pass_over_a_release_that_nothing_is_asked_about(fold
 def test_the_saved_board_names_nobody(tmp_path: Path, here: None) -> None:
     demo.write(tmp_path)
     plan = load_plan(tmp_path / "tacit.yaml")
-    text = board_csv(plan, answers(plan, check(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path)))).decode()
-    assert 'april,3-diversity,breached,"a group with 1 condition, 3 required",20' in text and "Bruce" not in text
+    text = board_csv(
+        plan, answers(plan, check(Job(), str(tmp_path / "tacit.yaml"), str(tmp_path)))
+    ).decode()
+    assert (
+        'april,3-diversity,breached,"a group with 1 condition, 3 required",20' in text
+        and "Bruce" not in text
+    )
 
 
 def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> None:
@@ -310,14 +411,23 @@ def test_repair_is_offered_only_where_it_can_do_something(tmp_path: Path) -> Non
         "  - gamma-privacy: {releases: [w], gamma: 0.5}\n"
     )
     plan = load_plan(tmp_path / "tacit.yaml")
-    assert {name: can_be_repaired(plan, one) for name, one in plan.releases.items()} == {"t": True, "v": False, "w": True}
+    assert {name: can_be_repaired(plan, one) for name, one in plan.releases.items()} == {
+        "t": True,
+        "v": False,
+        "w": True,
+    }
 
 
 def test_releases_checks_and_roles_are_told_in_words(folder: Path) -> None:
     plan = plan_of(folder)
     assert [asked(one) for one in plan.checks] == ["2-anonymity", "2-diversity", "2-anonymity"]
     assert what_it_is(plan.releases["one"]) == "Microdata of a, as it is"
-    assert roles(plan.tables["a"]) == {"identifiers": ("name",), "quasi-identifiers": ("age",), "sensitive": ("ill",), "person": ("name",)}
+    assert roles(plan.tables["a"]) == {
+        "identifiers": ("name",),
+        "quasi-identifiers": ("age",),
+        "sensitive": ("ill",),
+        "person": ("name",),
+    }
     assert len(in_short("x" * 500)) == 160
     assert out_of(plan) == {}
 

@@ -21,12 +21,27 @@ def colours(text: str) -> set[str]:
 
 @pytest.mark.parametrize("module", [*DRAWN_BY, *ALSO])
 def test_every_colour_of_a_picture_has_a_counterpart_in_the_dark(module: str) -> None:
-    place = files("tacit.report") / f"{module}.py" if module in DRAWN_BY else files("tacit.web.pages") / f"{module}.py"
+    place = (
+        files("tacit.report") / f"{module}.py"
+        if module in DRAWN_BY
+        else files("tacit.web.pages") / f"{module}.py"
+    )
     used = colours(place.read_text("utf-8"))
-    missing = {one for one in used if any(f'.body--dark figure.picture [{kind}="{one}"]' not in styles(()) for kind in ("fill", "stroke"))}
+    missing = {
+        one
+        for one in used
+        if any(
+            f'.body--dark figure.picture [{kind}="{one}"]' not in styles(())
+            for kind in ("fill", "stroke")
+        )
+    }
     assert used and not missing
 
 
 def test_no_module_draws_with_colours_that_are_not_looked_at() -> None:
-    drawing = {one.name.removesuffix(".py") for one in files("tacit.report").iterdir() if one.name.endswith(".py") and colours(one.read_text("utf-8"))}
+    drawing = {
+        one.name.removesuffix(".py")
+        for one in files("tacit.report").iterdir()
+        if one.name.endswith(".py") and colours(one.read_text("utf-8"))
+    }
     assert drawing <= {*DRAWN_BY}

@@ -33,7 +33,9 @@ def test_a_plan_below_the_folder(home: Path) -> None:
     assert load_within(plan_with(home, "../people.csv"), home.parent).tables
 
 
-@pytest.mark.parametrize("file", ["../people.csv", "/etc/passwd", "link.csv", "sub/../../people.csv"])
+@pytest.mark.parametrize(
+    "file", ["../people.csv", "/etc/passwd", "link.csv", "sub/../../people.csv"]
+)
 def test_a_table_outside(home: Path, file: str) -> None:
     (home / "sub").mkdir()
     (home / "link.csv").symlink_to(home.parent / "people.csv")
@@ -41,7 +43,15 @@ def test_a_table_outside(home: Path, file: str) -> None:
         load_within(plan_with(home, file), home)
 
 
-@pytest.mark.parametrize("more", ["source: ../people.duckdb\n", "ledger: ../ledger.sqlite\n", "    hierarchies: {age: ../illness.csv}\n", "    distances: {illness: {taxonomy: ../illness.csv}}\n"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "source: ../people.duckdb\n",
+        "ledger: ../ledger.sqlite\n",
+        "    hierarchies: {age: ../illness.csv}\n",
+        "    distances: {illness: {taxonomy: ../illness.csv}}\n",
+    ],
+)
 def test_other_files_outside(home: Path, more: str) -> None:
     with pytest.raises(InputError, match="outside of home/"):
         load_within(plan_with(home, more=more), home)
@@ -50,11 +60,18 @@ def test_other_files_outside(home: Path, more: str) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        "releases: {april: {table: people, file: ../people.csv}}\n", "secrets: {s: ../secret.sql}\n", "secrets: {s: /etc/passwd.sql}\n", "releases-from: ['/**/*.sql']\n",
-        "    hierarchies: {age: /dev/null}\n", "source: 'x://../../out'\n", "ledger: x://../../../out\n", f"    distances: {{illness: {{taxonomy: {'./' * 120}../illness.csv}}}}\n",
-        "    hierarchies: {age: ~/x.csv}\n", "source: sub\n  ../../people: {}\n",
+        "releases: {april: {table: people, file: ../people.csv}}\n",
+        "secrets: {s: ../secret.sql}\n",
+        "secrets: {s: /etc/passwd.sql}\n",
+        "releases-from: ['/**/*.sql']\n",
+        "    hierarchies: {age: /dev/null}\n",
+        "source: 'x://../../out'\n",
+        "ledger: x://../../../out\n",
+        f"    distances: {{illness: {{taxonomy: {'./' * 120}../illness.csv}}}}\n",
+        "    hierarchies: {age: ~/x.csv}\n",
+        "source: sub\n  ../../people: {}\n",
     ],
-)  # fmt: skip
+)
 def test_names_that_lead_out_are_refused_before_they_are_read(home: Path, more: str) -> None:
     (home / "sub").mkdir()
     (home.parent / "secret.sql").write_text("SELECT secret FROM outside", "utf-8")
@@ -70,13 +87,18 @@ def test_a_table_is_looked_for_from_the_source(home: Path) -> None:
     place = home / "a" / "b"
     place.mkdir(parents=True)
     with pytest.raises(InputError, match="outside of home/"):
-        text_within(PLAN.format(file="../people.csv", more="source: ../..\n"), place / "tacit.yaml", home)
+        text_within(
+            PLAN.format(file="../people.csv", more="source: ../..\n"), place / "tacit.yaml", home
+        )
     text_within(PLAN.format(file="people.csv", more="source: ../..\n"), place / "tacit.yaml", home)
 
 
 def test_values_of_people_may_look_like_paths(home: Path) -> None:
     text = "version: 1\ntables:\n  people: {columns: {a: text}, rows: [[/etc], [../x]], domains: {a: [/etc, ../x]}}\n"
-    assert text_within(text, home / "tacit.yaml", home).tables["people"].rows == (("/etc",), ("../x",))
+    assert text_within(text, home / "tacit.yaml", home).tables["people"].rows == (
+        ("/etc",),
+        ("../x",),
+    )
 
 
 def test_code_is_not_run(home: Path) -> None:

@@ -42,67 +42,122 @@ def source(tmp_path: Path) -> Iterator[Source]:
         yield Source(plan, engine)
 
 
-def answer(state: State, k: int, because: str = "a group of 1 person. Anyone who knows Bruce ...") -> Answer:
-    verdict: dict[str, Any] | None = None if state == "unchecked" else {"status": state, "because": because}
+def answer(
+    state: State, k: int, because: str = "a group of 1 person. Anyone who knows Bruce ..."
+) -> Answer:
+    verdict: dict[str, Any] | None = (
+        None if state == "unchecked" else {"status": state, "because": because}
+    )
     return Answer(str(k), Check("k-anonymity", {"k": k}), state, verdict)
 
 
 def test_the_verdict_is_one_sentence() -> None:
     assert sentence([]) == "Nothing is asked about this release."
     assert sentence([answer("unchecked", 2)]) == "Not everything was checked yet: press Check."
-    assert sentence([answer("holds", 2), answer("stale", 3)]) == "The plan or the data changed since this was checked: press Check."
-    assert sentence([answer("holds", 2), answer("holds", 3)]) == "It meets the checks of this plan: 2-anonymity and 3-anonymity hold."
-    assert sentence([answer("holds", 2), answer("breached", 3)]) == "Do not release it: 3-anonymity is breached: a group of 1 person."
+    assert (
+        sentence([answer("holds", 2), answer("stale", 3)])
+        == "The plan or the data changed since this was checked: press Check."
+    )
+    assert (
+        sentence([answer("holds", 2), answer("holds", 3)])
+        == "It meets the checks of this plan: 2-anonymity and 3-anonymity hold."
+    )
+    assert (
+        sentence([answer("holds", 2), answer("breached", 3)])
+        == "Do not release it: 3-anonymity is breached: a group of 1 person."
+    )
     many = [answer("breached", 2), answer("breached", 3), answer("holds", 4)]
-    assert sentence(many) == "Do not release it: 2 of 3 checks are breached, such as 2-anonymity: a group of 1 person."
-    assert sentence([answer("undecided", 2, "this could not be decided.")]) == "Not decided: 2-anonymity is undecided: this could not be decided."
+    assert (
+        sentence(many)
+        == "Do not release it: 2 of 3 checks are breached, such as 2-anonymity: a group of 1 person."
+    )
+    assert (
+        sentence([answer("undecided", 2, "this could not be decided.")])
+        == "Not decided: 2-anonymity is undecided: this could not be decided."
+    )
 
 
 def test_every_check_has_evidence_to_show() -> None:
     assert {kind for kinds, _, _ in EVIDENCE for kind in kinds} == set(DEFINITIONS)
     for _, module, _ in EVIDENCE:
         shown = import_module(f"tacit.web.pages.{module}").show
-        assert list(inspect.signature(shown).parameters) == ["visit", "name", "section"] and inspect.iscoroutinefunction(shown)
+        assert list(inspect.signature(shown).parameters) == [
+            "visit",
+            "name",
+            "section",
+        ] and inspect.iscoroutinefunction(shown)
 
 
 def test_the_most_exposed_come_first_and_anybody_is_found_by_name(source: Source) -> None:
     assert sensitive_of(source, "april") == ("condition",)
     assert size_of(source, "april", "condition") == (12, ("name",))
     first, *others = lines_of(source, "april", "condition", 0, 12)
-    assert tuple(line(first)) == ("Bruce", "Cancer", "42 %", "100 %", "4") and line(first).listed is first
+    assert (
+        tuple(line(first)) == ("Bruce", "Cancer", "42 %", "100 %", "4")
+        and line(first).listed is first
+    )
     assert len(others) == 11
-    assert [one.person.identity["name"] for one in matching(source, "april", "condition", "UME")] == ["Umeko"]
+    assert [
+        one.person.identity["name"] for one in matching(source, "april", "condition", "UME")
+    ] == ["Umeko"]
 
 
 def test_the_demo_s_umeko_is_believed_more_with_each_thing_that_is_known(source: Source) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
     found = believe(source, "april", "condition", umeko, Amount(), None)
-    assert found.asked == found.true == "Viral Infection" and found["Viral Infection"].after == Fraction(1, 2)
+    assert found.asked == found.true == "Viral Infection" and found[
+        "Viral Infection"
+    ].after == Fraction(1, 2)
     found = believe(source, "april", "condition", umeko, Amount(negations=1), None)
-    assert found.facts == ("Umeko does not have Heart Disease",) and found["Viral Infection"].knowing == 1
+    assert (
+        found.facts == ("Umeko does not have Heart Disease",)
+        and found["Viral Infection"].knowing == 1
+    )
     assert beliefs_csv(found).decode().splitlines() == [
         "condition,true,before,with the release,with this knowledge,at most with so much knowledge",
-        "Viral Infection,True,1/3,1/2,1,1", "Heart Disease,False,1/4,1/2,0,1",
-    ]  # fmt: skip
+        "Viral Infection,True,1/3,1/2,1,1",
+        "Heart Disease,False,1/4,1/2,0,1",
+    ]
 
 
 def test_a_group_is_told_in_words_also_if_it_is_one_person(source: Source) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
     found = believe(source, "april", "condition", umeko, Amount(), None)
-    assert group_words(found) == "4 people look the same in the release; they have 2 different values."
-    assert group_words(replace(found, different=1)) == "4 people look the same in the release; they all have the same value."
-    assert group_words(replace(found, known=2, different=1)) == "4 people look the same in the release, and the condition of 2 of them is known; it is the same value each time."
-    assert group_words(replace(found, known=0, different=0)) == "4 people look the same in the release, and the condition of 0 of them is known."
-    assert group_words(replace(found, people=1, known=1, different=1)) == "Nobody else looks the same in the release."
-    assert group_words(replace(found, people=1, known=0, different=0)) == "Nobody else looks the same in the release, and the condition is not known."
+    assert (
+        group_words(found) == "4 people look the same in the release; they have 2 different values."
+    )
+    assert (
+        group_words(replace(found, different=1))
+        == "4 people look the same in the release; they all have the same value."
+    )
+    assert (
+        group_words(replace(found, known=2, different=1))
+        == "4 people look the same in the release, and the condition of 2 of them is known; it is the same value each time."
+    )
+    assert (
+        group_words(replace(found, known=0, different=0))
+        == "4 people look the same in the release, and the condition of 0 of them is known."
+    )
+    assert (
+        group_words(replace(found, people=1, known=1, different=1))
+        == "Nobody else looks the same in the release."
+    )
+    assert (
+        group_words(replace(found, people=1, known=0, different=0))
+        == "Nobody else looks the same in the release, and the condition is not known."
+    )
 
 
 def test_the_picture_of_beliefs_says_what_it_shows(source: Source) -> None:
     (umeko,) = matching(source, "april", "condition", "Umeko")
     chart = believed_chart(believe(source, "april", "condition", umeko, Amount(negations=1), None))
-    assert chart.title == "That Umeko has Viral Infection: believed with 33 % before, with 100 % now"
+    assert (
+        chart.title == "That Umeko has Viral Infection: believed with 33 % before, with 100 % now"
+    )
     assert 'role="img"' in chart.svg and "Viral Infection (true): 33 % → 50 % → 100 %" in chart.svg
-    assert chart.svg.count("<rect") == 11, "six grounds, and a bar for each belief that is not nothing"
+    assert chart.svg.count("<rect") == 11, (
+        "six grounds, and a bar for each belief that is not nothing"
+    )
 
 
 def test_values_of_people_are_no_html(tmp_path: Path) -> None:

@@ -43,10 +43,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("jobs").resolve()
     rng = random.Random(7)
     (folder / "tacit.yaml").write_text(PLAN, "utf-8")
-    flows = [(work, home, rng.randint(1, 60)) for work in TRACTS for home in TRACTS if rng.random() < 0.8 or work == home]
+    flows = [
+        (work, home, rng.randint(1, 60))
+        for work in TRACTS
+        for home in TRACTS
+        if rng.random() < 0.8 or work == home
+    ]
     write(folder / "flows.csv", ("work", "home", "jobs"), flows)
-    write(folder / "tracts.csv", ("home", "latitude", "longitude"), [(name, *place) for name, place in TRACTS.items()])
-    write(folder / "wards.csv", ("id", "ward", "year"), [(number, rng.choice("AB"), 1950 + number % 5) for number in range(300)])
+    write(
+        folder / "tracts.csv",
+        ("home", "latitude", "longitude"),
+        [(name, *place) for name, place in TRACTS.items()],
+    )
+    write(
+        folder / "wards.csv",
+        ("id", "ward", "year"),
+        [(number, rng.choice("AB"), 1950 + number % 5) for number in range(300)],
+    )
     return folder
 
 
@@ -63,7 +76,9 @@ def drawn(folder: Path) -> dict[str, Synthesized]:
     try:
         plan = load_plan(folder / "tacit.yaml")
         files = {"homes": "homes.csv", "counted": "counted.parquet", "rows": "rows.csv"}
-        return {name: synthesize(plan, name, file, seed=3, workers=1) for name, file in files.items()}
+        return {
+            name: synthesize(plan, name, file, seed=3, workers=1) for name, file in files.items()
+        }
     finally:
         os.chdir(before)
 
@@ -83,7 +98,10 @@ def test_every_group_has_its_noise(folder: Path, name: str) -> None:
         assert found.noise.thresholds == (min(thresholds), max(thresholds))
         assert noise_columns(release, noises) == ["work", "people", "cells", "published from"]
     else:
-        assert (min(one.alpha for one in noises if one.alpha), max(one.alpha for one in noises if one.alpha)) == (found.noise.least, found.noise.greatest)
+        assert (
+            min(one.alpha for one in noises if one.alpha),
+            max(one.alpha for one in noises if one.alpha),
+        ) == (found.noise.least, found.noise.greatest)
         assert sum((one.prior for one in noises), Fraction(0)) == found.noise.prior
         assert len(noise_columns(release, noises)) == 6
     assert all(len(noise_row(one)) == len(noise_columns(release, noises)) for one in noises)
@@ -91,15 +109,29 @@ def test_every_group_has_its_noise(folder: Path, name: str) -> None:
 
 def test_the_work_gives_the_same(folder: Path) -> None:
     found, noises = promise(Job(), str(folder / "tacit.yaml"), str(folder), "homes")
-    assert found.output is None and found.budget["again"] and [one.status for one in found.verdicts] == ["holds"]
+    assert (
+        found.output is None
+        and found.budget["again"]
+        and [one.status for one in found.verdicts] == ["holds"]
+    )
     assert [one.group for one in noises] == sorted(TRACTS)
 
 
 def test_groups_are_sorted_by_any_column() -> None:
-    noises = [GroupNoise("b", 20, 4, Fraction(1, 2), Fraction(2), None), GroupNoise("a", 10, 9, Fraction(1, 3), Fraction(3), None)]
+    noises = [
+        GroupNoise("b", 20, 4, Fraction(1, 2), Fraction(2), None),
+        GroupNoise("a", 10, 9, Fraction(1, 3), Fraction(3), None),
+    ]
     columns = ["work", "people", "cells", "alpha", "prior people", "per person"]
     first = {column: in_order(noises, columns, (column, True))[0].group for column in columns}
-    assert first == {"work": "b", "people": "b", "cells": "a", "alpha": "b", "prior people": "a", "per person": "a"}
+    assert first == {
+        "work": "b",
+        "people": "b",
+        "cells": "a",
+        "alpha": "b",
+        "prior people": "a",
+        "per person": "a",
+    }
     assert [one.group for one in in_order(noises, columns, ("people", False))] == ["a", "b"]
     assert in_order(noises, columns, None) is noises
     assert noise_row(noises[1]) == ("a", "10", "9", "0.3333", "3", "0.3")
@@ -109,7 +141,9 @@ def test_groups_are_sorted_by_any_column() -> None:
 
 
 @pytest.mark.parametrize("name", ["homes", "counted", "rows"])
-def test_a_file_compares_as_it_did_when_it_was_drawn(folder: Path, drawn: dict[str, Synthesized], name: str) -> None:
+def test_a_file_compares_as_it_did_when_it_was_drawn(
+    folder: Path, drawn: dict[str, Synthesized], name: str
+) -> None:
     plan = load_plan(folder / "tacit.yaml")
     file = folder / str(drawn[name].output)
     with Desk(plan) as desk:
@@ -121,22 +155,40 @@ def test_a_file_compares_as_it_did_when_it_was_drawn(folder: Path, drawn: dict[s
 
 
 def test_the_work_draws_maps_side_by_side(folder: Path, drawn: dict[str, Synthesized]) -> None:
-    found = compare_output(Job(), str(folder / "tacit.yaml"), str(folder), "homes", str(folder / "homes.csv"))
-    assert found.file == "homes.csv" and [side for side, _ in found.maps[0].panels] == ["true", "synthetic"]
-    assert all(svg.startswith('<svg role="img"') and "http" not in svg for one in found.maps for _, svg in one.panels)
-    assert [one.caption for one in found.grids] == ["True and synthetic people", "By size of work", "The largest works"]
+    found = compare_output(
+        Job(), str(folder / "tacit.yaml"), str(folder), "homes", str(folder / "homes.csv")
+    )
+    assert found.file == "homes.csv" and [side for side, _ in found.maps[0].panels] == [
+        "true",
+        "synthetic",
+    ]
+    assert all(
+        svg.startswith('<svg role="img"') and "http" not in svg
+        for one in found.maps
+        for _, svg in one.panels
+    )
+    assert [one.caption for one in found.grids] == [
+        "True and synthetic people",
+        "By size of work",
+        "The largest works",
+    ]
     assert ("4", "ε in all") in found.figures and found.charts
 
 
-@pytest.mark.parametrize(("head", "row", "message"), [
-    (("work", "home"), ("n1", "n2"), "no column 'jobs'"),
-    (("work", "home", "jobs"), ("n1", "elsewhere", 3), "a home that the release cannot have"),
-    (("work", "home", "jobs"), ("elsewhere", "n1", 3), "a work that the release cannot have"),
-    (("work", "home", "jobs"), ("n1", "n2", -3), "no number of people"),
-    (("work", "home", "jobs"), ("n1", "n2", "many"), "no number of people"),
-    (("work", "home", "jobs"), ("n1", "", 3), "a home that the release cannot have"),
-])  # fmt: skip
-def test_a_file_that_is_no_output_is_refused(folder: Path, tmp_path: Path, head: tuple[str, ...], row: tuple[Any, ...], message: str) -> None:
+@pytest.mark.parametrize(
+    ("head", "row", "message"),
+    [
+        (("work", "home"), ("n1", "n2"), "no column 'jobs'"),
+        (("work", "home", "jobs"), ("n1", "elsewhere", 3), "a home that the release cannot have"),
+        (("work", "home", "jobs"), ("elsewhere", "n1", 3), "a work that the release cannot have"),
+        (("work", "home", "jobs"), ("n1", "n2", -3), "no number of people"),
+        (("work", "home", "jobs"), ("n1", "n2", "many"), "no number of people"),
+        (("work", "home", "jobs"), ("n1", "", 3), "a home that the release cannot have"),
+    ],
+)
+def test_a_file_that_is_no_output_is_refused(
+    folder: Path, tmp_path: Path, head: tuple[str, ...], row: tuple[Any, ...], message: str
+) -> None:
     write(tmp_path / "other.csv", head, [row])
     plan = load_plan(folder / "tacit.yaml")
     with Desk(plan) as desk, pytest.raises(DataError, match=message) as caught:
@@ -146,25 +198,36 @@ def test_a_file_that_is_no_output_is_refused(folder: Path, tmp_path: Path, head:
 
 def test_a_file_that_is_not_there_is_an_error_in_words(folder: Path) -> None:
     with pytest.raises(TacitError):
-        compare_output(Job(), str(folder / "tacit.yaml"), str(folder), "homes", str(folder / "missing.csv"))
+        compare_output(
+            Job(), str(folder / "tacit.yaml"), str(folder), "homes", str(folder / "missing.csv")
+        )
 
 
-def test_only_files_that_may_be_outputs_are_offered(folder: Path, drawn: dict[str, Synthesized]) -> None:
+def test_only_files_that_may_be_outputs_are_offered(
+    folder: Path, drawn: dict[str, Synthesized]
+) -> None:
     bench = Bench(folder / "tacit.yaml", print)
     visit: Any = type("Visit", (), {"bench": bench, "book": bench.book()})
     plan = load_plan(folder / "tacit.yaml")
     (folder / "notes.csv").write_text("a,b\n1,2\n", "utf-8")
     (folder / "broken.csv").write_bytes(b"\xff\xfe\x00")
     os.utime(folder / "homes.csv", (1, 1))
-    assert outputs(visit, the_release(plan, "homes")) == ["counted.parquet", "homes.csv"]  # the newest first, and not flows.csv
+    assert outputs(visit, the_release(plan, "homes")) == [
+        "counted.parquet",
+        "homes.csv",
+    ]  # the newest first, and not flows.csv
     assert outputs(visit, the_release(plan, "rows")) == ["rows.csv"]
     assert is_output(the_release(plan, "homes"), folder / "flows.csv")
 
 
-def test_what_the_repair_page_wrote_last_comes_first(folder: Path, drawn: dict[str, Synthesized]) -> None:
+def test_what_the_repair_page_wrote_last_comes_first(
+    folder: Path, drawn: dict[str, Synthesized]
+) -> None:
     bench = Bench(folder / "tacit.yaml", print)
     book = bench.book()
     visit: Any = type("Visit", (), {"bench": bench, "book": book})
     work = type("Work", (), {"result": type("Drawn", (), {"output": "homes.csv"})})
-    book.works.latest = lambda kind, key="": work if (kind, key) == ("repair-draw", "homes") else None  # type: ignore[method-assign, assignment, return-value]
+    book.works.latest = lambda kind, key="": (
+        work if (kind, key) == ("repair-draw", "homes") else None
+    )  # type: ignore[method-assign, assignment, return-value]
     assert outputs(visit, the_release(load_plan(folder / "tacit.yaml"), "homes"))[0] == "homes.csv"

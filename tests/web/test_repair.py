@@ -62,24 +62,38 @@ checks:
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
     folder = tmp_path / "d"
-    copytree(DEMO, folder, ignore=lambda _, names: [name for name in names if name.endswith((".py", ".pyc")) or name == "__pycache__"])
+    copytree(
+        DEMO,
+        folder,
+        ignore=lambda _, names: [
+            name for name in names if name.endswith((".py", ".pyc")) or name == "__pycache__"
+        ],
+    )
     return folder / "tacit.yaml"
 
 
 def search(plan: Path, release: str = "april", **wanted: Any) -> Solved | Unsolved:
-    found = tasks_generalize.search(Job(), str(plan), str(plan.parent), release, Wanted(**wanted), "d")
+    found = tasks_generalize.search(
+        Job(), str(plan), str(plan.parent), release, Wanted(**wanted), "d"
+    )
     same = pickle.loads(pickle.dumps(found))
     assert type(same) is type(found)
     return same
 
 
-def written_by(plan: Path, name: str, levels: dict[str, int] | None, *, replaces: bool = False, **wanted: Any) -> Written | Unsolved:
-    return tasks_generalize.write(Job(), str(plan), str(plan.parent), "april", Wanted(**wanted), levels, name, replaces, "d")
+def written_by(
+    plan: Path, name: str, levels: dict[str, int] | None, *, replaces: bool = False, **wanted: Any
+) -> Written | Unsolved:
+    return tasks_generalize.write(
+        Job(), str(plan), str(plan.parent), "april", Wanted(**wanted), levels, name, replaces, "d"
+    )
 
 
 @pytest.fixture(autouse=True)
 def _stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path.cwd())  # the processes of the work go to the plan's folder, and tests come back
+    monkeypatch.chdir(
+        Path.cwd()
+    )  # the processes of the work go to the plan's folder, and tests come back
 
 
 def test_a_search_writes_nothing_and_says_all_that_the_page_shows(plan: Path) -> None:
@@ -100,8 +114,14 @@ def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> 
         source = Source(loaded, engine)
         ladders, rows = tasks_solution.ladders(source, "april")
         assert rows == 12
-        assert [(one.column, one.height) for one in ladders] == [("zip", 3), ("age", 3), ("nationality", 1)]
-        told = tasks_solution.look(source, "april", Wanted(), {"zip": 2, "age": 3, "nationality": 1})
+        assert [(one.column, one.height) for one in ladders] == [
+            ("zip", 3),
+            ("age", 3),
+            ("nationality", 1),
+        ]
+        told = tasks_solution.look(
+            source, "april", Wanted(), {"zip": 2, "age": 3, "nationality": 1}
+        )
         assert isinstance(told, Told)
         assert told.choice is not None
         assert told.choice.generalization == {"zip": 2, "age": 3, "nationality": 1}
@@ -109,11 +129,16 @@ def test_levels_that_are_picked_are_looked_at_on_the_open_source(plan: Path) -> 
         assert isinstance(fails, Unsolved)
         assert "at the levels zip 1" in fails.because
         assert any(answer.status == "breached" for answer in fails.answers)
-        lens, (heads, columns) = tasks_solution.lens(source, "april", Wanted(), {"zip": 1, "age": 2, "nationality": 1})
+        lens, (heads, columns) = tasks_solution.lens(
+            source, "april", Wanted(), {"zip": 1, "age": 2, "nationality": 1}
+        )
         assert heads == ("name", *columns)
         lines = tasks_solution.page(source, lens, 0, 5)
         assert len(lines) == 5
-        assert all(line.after is not None and line.after[0] == f"{str(line.before[1])[:4]}*" for line in lines)
+        assert all(
+            line.after is not None and line.after[0] == f"{str(line.before[1])[:4]}*"
+            for line in lines
+        )
 
 
 def test_what_is_written_is_the_solution_that_was_picked(plan: Path) -> None:
@@ -136,7 +161,20 @@ def test_levels_at_which_a_check_fails_are_not_written(plan: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../out.csv", "/tmp/out.csv", "", "  ", "out.txt", "out", ".tacit-workbench/x.csv", ".hidden.csv", "a\0.csv", "tacit.yaml", "sub/../../x.csv"]
+    "name",
+    [
+        "../out.csv",
+        "/tmp/out.csv",
+        "",
+        "  ",
+        "out.txt",
+        "out",
+        ".tacit-workbench/x.csv",
+        ".hidden.csv",
+        "a\0.csv",
+        "tacit.yaml",
+        "sub/../../x.csv",
+    ],
 )
 def test_files_are_written_below_the_folder_only(plan: Path, name: str) -> None:
     with pytest.raises(TacitError):
@@ -174,7 +212,9 @@ def test_what_cannot_be_met_says_why_and_what_would_have_to_give(plan: Path) -> 
     assert found.proved
     assert "coarsest" in found.because
     assert any("k: 12" in line for line in found.advice)
-    explored = tasks_generalize.explore(Job(), str(plan), str(plan.parent), "april", Wanted(method="mondrian"))
+    explored = tasks_generalize.explore(
+        Job(), str(plan), str(plan.parent), "april", Wanted(method="mondrian")
+    )
     assert any(rung.cost is None and rung.asked_for for rung in explored.rungs)
 
 
@@ -195,21 +235,31 @@ def test_work_stops_where_it_is_told_to(plan: Path) -> None:
 
     job = Job(tell)
     with pytest.raises(Cancelled):
-        tasks_generalize.write(job, str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d")
+        tasks_generalize.write(
+            job, str(plan), str(plan.parent), "april", Wanted(), None, "out.csv", False, "d"
+        )
     assert not (plan.parent / "out.csv").exists()
 
 
 def test_further_views_are_found_and_come_with_lines_for_the_plan(tmp_path: Path) -> None:
     path = tmp_path / "tacit.yaml"
     path.write_text(VIEWS)
-    found = pickle.loads(pickle.dumps(tasks_restore.restore(Job(), str(path), str(tmp_path), 1, 3, (), 20.0, False, "d")))
+    found = pickle.loads(
+        pickle.dumps(
+            tasks_restore.restore(Job(), str(path), str(tmp_path), 1, 3, (), 20.0, False, "d")
+        )
+    )
     assert found.status in ("restored", "holds", "impossible", "none")
     assert found.releases == ("women", "young")
     assert "<html" in found.html
     assert bool(found.draft) == bool(found.views)
     loaded = load_plan(path)
     with open_engine(loaded.source, loaded.folder) as engine:
-        assert tasks_restore.public_columns(Source(loaded, engine), ("women", "young")) == ("id", "age", "sex")
+        assert tasks_restore.public_columns(Source(loaded, engine), ("women", "young")) == (
+            "id",
+            "age",
+            "sex",
+        )
 
 
 BESIDE = """version: 1
@@ -236,10 +286,16 @@ def test_further_views_beside_what_is_out_go_to_those_who_get_the_release(tmp_pa
     path = tmp_path / "tacit.yaml"
     path.write_text(BESIDE)
     found = tasks_restore.restore(Job(), str(path), str(tmp_path), 0, 3, (), 20.0, False, "d")
-    assert found.is_done and found.to == ("registry",) and "insurer and registry together (men and older" in dict(found.told)["Seen by"]
+    assert (
+        found.is_done
+        and found.to == ("registry",)
+        and "insurer and registry together (men and older" in dict(found.told)["Seen by"]
+    )
     path.write_text(edited(BESIDE, *wishes(found), folder=tmp_path))
     plan = load_plan(path)
-    assert plan.releases["further-1"].to == ("registry",) and plan.checks[0].collude == (("insurer", "registry"),)
+    assert plan.releases["further-1"].to == ("registry",) and plan.checks[0].collude == (
+        ("insurer", "registry"),
+    )
     assert [verdict.status for verdict in assess(plan).verdicts] == ["holds"]
 
 
@@ -247,14 +303,27 @@ def test_other_terms_are_tried_before_they_are_in_the_plan(tmp_path: Path) -> No
     path = tmp_path / "tacit.yaml"
     path.write_text(PLACES)
     (tmp_path / "jobs.csv").write_text("work,home,many\nx,a,5\nx,b,2\ny,a,40\ny,c,3\n")
-    known = pickle.loads(pickle.dumps(tasks_synthesize.sizes(Job(), str(path), str(tmp_path), "map")))
+    known = pickle.loads(
+        pickle.dumps(tasks_synthesize.sizes(Job(), str(path), str(tmp_path), "map"))
+    )
     assert [sort.people for sort in known.sorts] == [7, 43]
-    now, private = (tasks_synthesize.tried(PLACES, "tacit.yaml", tmp_path, "map", terms, known) for terms in ({}, {"epsilon": Fraction(1, 2)}))
+    now, private = (
+        tasks_synthesize.tried(PLACES, "tacit.yaml", tmp_path, "map", terms, known)
+        for terms in ({}, {"epsilon": Fraction(1, 2)})
+    )
     assert all(less.prior < more.prior for less, more in zip(now, private, strict=True))
     with pytest.raises(TacitError, match="epsilon"):
-        tasks_synthesize.tried(PLACES, "tacit.yaml", tmp_path, "map", {"epsilon": Fraction(-1)}, known)
+        tasks_synthesize.tried(
+            PLACES, "tacit.yaml", tmp_path, "map", {"epsilon": Fraction(-1)}, known
+        )
     assert path.read_text() == PLACES
-    drawn = pickle.loads(pickle.dumps(tasks_synthesize.draw(Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d")))
+    drawn = pickle.loads(
+        pickle.dumps(
+            tasks_synthesize.draw(
+                Job(), str(path), str(tmp_path), "map", "map.csv", False, False, "d"
+            )
+        )
+    )
     assert drawn.output == "map.csv"
     with (tmp_path / "map.csv").open(newline="") as file:
         assert sum(int(row["many"]) for row in csv.DictReader(file)) == 50
@@ -266,8 +335,19 @@ def test_a_number_of_the_page_is_read_as_the_plan_reads_it() -> None:
     pytest.importorskip("nicegui")
     from tacit.web.pages.repair_synthesize import as_number
 
-    assert [as_number(text) for text in ("0.0001", "1/3", " 2 ")] == [Fraction(1, 10_000), Fraction(1, 3), 2]
-    for text in ("1e999999999", "1e-999999999", "9" * 100_000, "1/0", "ln(50)", ""):  # at once, and as it was typed
+    assert [as_number(text) for text in ("0.0001", "1/3", " 2 ")] == [
+        Fraction(1, 10_000),
+        Fraction(1, 3),
+        2,
+    ]
+    for text in (
+        "1e999999999",
+        "1e-999999999",
+        "9" * 100_000,
+        "1/0",
+        "ln(50)",
+        "",
+    ):  # at once, and as it was typed
         assert as_number(text) == text
 
 
@@ -286,10 +366,16 @@ def test_a_check_of_views_stands_with_its_own_verdict_on_the_list(tmp_path: Path
     assert [state for *_, state in of_views(answers(plan, None))] == ["unchecked", "unchecked"]
     keep(book, check(Job(), str(path), str(tmp_path), ()))
     found = of_views(answers(plan, book.checked))
-    assert [entry[:3] for entry in found] == [("women", "women", "gamma-privacy of women"), ("women", "women and young", "gamma-privacy of women and young")]
+    assert [entry[:3] for entry in found] == [
+        ("women", "women", "gamma-privacy of women"),
+        ("women", "women and young", "gamma-privacy of women and young"),
+    ]
     assert [state for *_, state in found] == ["holds", "breached"]
     path.write_text(strict.replace("gamma: 0.5}", "gamma: 0.75}"))
-    assert [state for *_, state in of_views(answers(book.plan(), book.checked))] == ["stale", "breached"]
+    assert [state for *_, state in of_views(answers(book.plan(), book.checked))] == [
+        "stale",
+        "breached",
+    ]
     assert restorable(plan, "women") == [0, 1] and restorable(plan, "young") == [1]
 
 
@@ -300,7 +386,10 @@ def test_a_written_file_is_found_in_the_plan_by_its_levels_or_its_name(plan: Pat
 
     found = written_by(plan, "out.csv", {"zip": 2, "age": 3, "nationality": 1})
     assert isinstance(found, Written)
-    other, same = Microdata("april", "inpatients", {"zip": 1}), Microdata("april", "inpatients", {**raised(found), "sex": 0})
+    other, same = (
+        Microdata("april", "inpatients", {"zip": 1}),
+        Microdata("april", "inpatients", {**raised(found), "sex": 0}),
+    )
     file = Microdata("april-written", "inpatients", file="out.csv")
     assert in_plan({}, "april", found) is None and in_plan({"april": other}, "april", found) is None
     assert in_plan({"april": same}, "april", found) == "april"
@@ -317,7 +406,9 @@ def test_measures_for_experts_are_apart_unless_one_was_asked_for(plan: Path) -> 
         assert isinstance(found, Solved)
         readers, experts = by_readers(found.told.figures)
         assert {one.name for one in experts} == EXPERT - {chosen}
-        assert chosen in {one.name for one in readers} and len(readers) + len(experts) == len(found.told.figures)
+        assert chosen in {one.name for one in readers} and len(readers) + len(experts) == len(
+            found.told.figures
+        )
 
 
 def wait_until_told(job: Job, place: str) -> str:
@@ -335,20 +426,37 @@ def test_what_was_stopped_is_not_shown_again(tmp_path: Path) -> None:
     works = Works(lambda text: None)
     (tmp_path / "now").touch()
     try:
-        first = works.start("repair-search", "one", wait_until_told, str(tmp_path / "now"), key="april")
+        first = works.start(
+            "repair-search", "one", wait_until_told, str(tmp_path / "now"), key="april"
+        )
         assert first.wait(60) and first.state == "done"
-        second = works.start("repair-search", "two", wait_until_told, str(tmp_path / "never"), key="april")
+        second = works.start(
+            "repair-search", "two", wait_until_told, str(tmp_path / "never"), key="april"
+        )
         assert last_work(works, "repair-search", "april") is second
         second.cancel()
         assert second.wait(60) and second.state == "cancelled"
-        assert last_work(works, "repair-search", "april") is first and works.latest("repair-search", "april") is second
-        assert last_work(works, "repair-search", "may") is None and last_work(works, "repair-write", "april") is None
+        assert (
+            last_work(works, "repair-search", "april") is first
+            and works.latest("repair-search", "april") is second
+        )
+        assert (
+            last_work(works, "repair-search", "may") is None
+            and last_work(works, "repair-write", "april") is None
+        )
     finally:
         works.close()
 
 
 def test_what_is_not_computed_is_said_with_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = ["Not computed: some values of ill are missing.", "Knowing that the levels are the least that pass makes nobody's ill more likely."]
+    told = [
+        "Not computed: some values of ill are missing.",
+        "Knowing that the levels are the least that pass makes nobody's ill more likely.",
+    ]
     monkeypatch.setattr("tacit.report.telling.aware_told", lambda found: told)
     first, second = knowing(None)  # type: ignore[arg-type]
-    assert first == "What somebody learns who knows how the levels were chosen is not computed: some values of ill are missing." and second == told[1]
+    assert (
+        first
+        == "What somebody learns who knows how the levels were chosen is not computed: some values of ill are missing."
+        and second == told[1]
+    )

@@ -40,7 +40,9 @@ def test_only_the_newest_links_are_good(sessions: Sessions) -> None:
     assert [sessions.enter(code) is not None for code in codes] == [False] * 2 + [True] * MOST_LINKS
 
 
-@pytest.mark.parametrize("code", ["", "a", "a" * 43, "a" * 10_000, "\ud800" * 43, "ä" * 43, "\0" * 43])
+@pytest.mark.parametrize(
+    "code", ["", "a", "a" * 43, "a" * 10_000, "\ud800" * 43, "ä" * 43, "\0" * 43]
+)
 def test_guesses_open_nothing(sessions: Sessions, code: str) -> None:
     right = sessions.link()
     cookie = sessions.begin("owner").cookie
@@ -103,16 +105,31 @@ def test_there_are_never_too_many(sessions: Sessions, clock: Clock) -> None:
         sessions.touch(kept.session)
         others.append(sessions.begin("bob"))
     assert len(sessions) == MOST_SESSIONS and sessions.find(kept.cookie) is kept.session
-    assert sessions.find(others[0].cookie) is None and others[0].session.ended and sessions.find(others[-1].cookie) is not None
+    assert (
+        sessions.find(others[0].cookie) is None
+        and others[0].session.ended
+        and sessions.find(others[-1].cookie) is not None
+    )
 
 
 def test_nothing_that_is_kept_opens_anything(sessions: Sessions) -> None:
     code, begun = sessions.link(), sessions.begin("ann")
-    kept = repr([vars(sessions), [getattr(begun.session, name) for name in begun.session.__slots__], begun.session])
+    kept = repr(
+        [
+            vars(sessions),
+            [getattr(begun.session, name) for name in begun.session.__slots__],
+            begun.session,
+        ]
+    )
     assert code not in kept and begun.cookie not in kept
     assert begun.session.csrf not in repr(begun.session)
 
 
 def test_all_cookies_differ(sessions: Sessions) -> None:
     begun = [sessions.begin("ann") for _ in range(50)]
-    assert len({one.cookie for one in begun}) == len({one.session.id for one in begun}) == len({one.session.csrf for one in begun}) == 50
+    assert (
+        len({one.cookie for one in begun})
+        == len({one.session.id for one in begun})
+        == len({one.session.csrf for one in begun})
+        == 50
+    )

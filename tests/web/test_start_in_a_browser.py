@@ -25,7 +25,9 @@ playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.slow
 DEMO = Path(__file__).parents[2] / "src" / "tacit" / "demo"
 WAIT = 30_000
-ROWS = "name,zip,age,condition\n" + "".join(f"p{n},130{n % 7}{n % 3},{20 + n % 50},{['flu', 'cold', 'ulcer'][n % 3]}\n" for n in range(300))
+ROWS = "name,zip,age,condition\n" + "".join(
+    f"p{n},130{n % 7}{n % 3},{20 + n % 50},{['flu', 'cold', 'ulcer'][n % 3]}\n" for n in range(300)
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +36,32 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     folder = tmp_path_factory.mktemp("start")
     for file in DEMO.glob("*.[cy]*"):
         (folder / file.name).write_bytes(file.read_bytes())
-    command = [sys.executable, "-m", "tacit", "serve", "tacit.yaml", "--port", "0", "--deciders", "1"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "tacit",
+        "serve",
+        "tacit.yaml",
+        "--port",
+        "0",
+        "--deciders",
+        "1",
+    ]
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     lines: list[str] = []
-    threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, "")) if process.stdout else None, daemon=True).start()  # type: ignore[arg-type]
+    threading.Thread(
+        target=lambda: lines.extend(iter(process.stdout.readline, "")) if process.stdout else None,
+        daemon=True,
+    ).start()  # type: ignore[arg-type]
     try:
         until = time.monotonic() + 60
-        while not (links := [found[0] for line in lines if (found := re.search(r"http://\S+once=\S+", line))]):
+        while not (
+            links := [
+                found[0] for line in lines if (found := re.search(r"http://\S+once=\S+", line))
+            ]
+        ):
             assert process.poll() is None and time.monotonic() < until, lines
             time.sleep(0.1)
         yield folder, links[0], lines
@@ -62,7 +83,11 @@ def context(served: tuple[Path, str, list[str]]) -> Iterator[Any]:
         page.goto(served[1])
         page.close()
         yield made
-        outside = [url for url in asked if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))]
+        outside = [
+            url
+            for url in asked
+            if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
+        ]
         assert not outside
         browser.close()
 
@@ -78,18 +103,28 @@ def text_of(page: Any) -> str:
 
 
 def until(page: Any, words: str) -> None:
-    page.wait_for_function("words => document.querySelector('[data-testid=plan-text]').value.includes(words)", arg=words)
+    page.wait_for_function(
+        "words => document.querySelector('[data-testid=plan-text]').value.includes(words)",
+        arg=words,
+    )
 
 
-def test_the_demo_can_be_read_and_changed_and_saved(context: Any, served: tuple[Path, str, list[str]]) -> None:
+def test_the_demo_can_be_read_and_changed_and_saved(
+    context: Any, served: tuple[Path, str, list[str]]
+) -> None:
     page = start(context, served)
     page.get_by_test_id("role-age").wait_for()
     assert page.get_by_test_id("role-name").input_value() == "identifiers"
-    assert "Alan" not in page.content() and "every value differs" in page.get_by_test_id("columns").inner_text()
+    assert (
+        "Alan" not in page.content()
+        and "every value differs" in page.get_by_test_id("columns").inner_text()
+    )
 
     page.get_by_test_id("role-age").select_option("insensitive")
     until(page, "insensitive: [age]")
-    assert "generalization: {zip: 2, nationality: 1}" in text_of(page) and "# what a neighbour may know" in text_of(page)
+    assert "generalization: {zip: 2, nationality: 1}" in text_of(
+        page
+    ) and "# what a neighbour may know" in text_of(page)
     page.get_by_test_id("role-age").select_option("quasi-identifiers")
     until(page, "[zip, nationality, age]")
 
@@ -101,11 +136,17 @@ def test_the_demo_can_be_read_and_changed_and_saved(context: Any, served: tuple[
     page.get_by_test_id("save-plan").click()
     page.get_by_text("tacit.yaml was saved.").wait_for()
     plan = load_plan(served[0] / "tacit.yaml")
-    assert plan.tables["inpatients"].quasi_identifiers == ("zip", "nationality", "age") and plan.checks[0].parameters == {"k": 3}
+    assert plan.tables["inpatients"].quasi_identifiers == (
+        "zip",
+        "nationality",
+        "age",
+    ) and plan.checks[0].parameters == {"k": 3}
     page.close()
 
 
-def test_an_error_stands_at_its_line_and_the_page_follows_the_hand(context: Any, served: tuple[Path, str, list[str]]) -> None:
+def test_an_error_stands_at_its_line_and_the_page_follows_the_hand(
+    context: Any, served: tuple[Path, str, list[str]]
+) -> None:
     page = start(context, served)
     page.get_by_test_id("role-age").wait_for()
     good = text_of(page)
@@ -118,8 +159,14 @@ def test_an_error_stands_at_its_line_and_the_page_follows_the_hand(context: Any,
     chosen = "(() => { const area = document.querySelector('[data-testid=plan-text]'); return area.value.slice(area.selectionStart, area.selectionEnd); })()"
     page.wait_for_function(f"{chosen}.includes('k: 1')")
 
-    page.get_by_test_id("plan-text").fill(good.replace("sensitive: [condition]", "sensitive: [condition]\n    insensitive: [zip]").replace("[zip, nationality, age]", "[nationality, age]"))
-    page.wait_for_function("document.querySelector('[data-testid=role-zip]').value == 'insensitive'")
+    page.get_by_test_id("plan-text").fill(
+        good.replace(
+            "sensitive: [condition]", "sensitive: [condition]\n    insensitive: [zip]"
+        ).replace("[zip, nationality, age]", "[nationality, age]")
+    )
+    page.wait_for_function(
+        "document.querySelector('[data-testid=role-zip]').value == 'insensitive'"
+    )
 
     other = start(context, served)  # a second tab has what is not saved, and follows
     other.get_by_test_id("role-zip").wait_for()
@@ -127,13 +174,17 @@ def test_an_error_stands_at_its_line_and_the_page_follows_the_hand(context: Any,
     page.get_by_test_id("plan-text").fill("version: 1\ntables: [\n")
     page.get_by_text("a value was expected").first.wait_for()
     page.get_by_test_id("plan-text").fill(good)
-    other.wait_for_function("document.querySelector('[data-testid=role-zip]').value == 'quasi-identifiers'")
+    other.wait_for_function(
+        "document.querySelector('[data-testid=role-zip]').value == 'quasi-identifiers'"
+    )
     assert "saved" in page.get_by_test_id("plan-state").inner_text()
     other.close()
     page.close()
 
 
-def test_a_dropped_file_becomes_a_plan(context: Any, served: tuple[Path, str, list[str]], tmp_path: Path) -> None:
+def test_a_dropped_file_becomes_a_plan(
+    context: Any, served: tuple[Path, str, list[str]], tmp_path: Path
+) -> None:
     folder, _, lines = served
     page = start(context, served)
     page.get_by_text("Open a plan, a file or a database").click()
@@ -151,14 +202,26 @@ def test_a_dropped_file_becomes_a_plan(context: Any, served: tuple[Path, str, li
     page.get_by_test_id("role-zip").focus()
     page.keyboard.press("ArrowDown")  # by keyboard alone
     until(page, "sensitive:")
-    assert page.get_by_test_id("role-zip").input_value() in ("sensitive", "identifiers", "insensitive")
+    assert page.get_by_test_id("role-zip").input_value() in (
+        "sensitive",
+        "identifiers",
+        "insensitive",
+    )
     page.get_by_test_id("role-zip").select_option("quasi-identifiers")
     until(page, "- zip")
     page.get_by_test_id("save-plan").click()
     page.get_by_text("Patients_2024.yaml was saved.").wait_for()
-    assert sorted(one.name for one in folder.glob("Patients*")) == ["Patients_2024.csv", "Patients_2024.yaml"]
+    assert sorted(one.name for one in folder.glob("Patients*")) == [
+        "Patients_2024.csv",
+        "Patients_2024.yaml",
+    ]
     assert not list(folder.glob(".upload*")) and not (folder / "broken.parquet").exists()
-    done = subprocess.run([sys.executable, "-m", "tacit", "check", "Patients_2024.yaml"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tacit", "check", "Patients_2024.yaml"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode in (0, 1), done.stderr
     assert not [line for line in lines if "p17" in line or "Fault" in line]
     page.close()

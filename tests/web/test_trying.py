@@ -31,10 +31,27 @@ def visit(folder: Path, name: str = "s") -> Visit:
 
 
 def test_parameters_are_values_of_their_kinds_by_place_or_by_name() -> None:
-    kinds = [Parameter(kind="number", text=" -4 "), Parameter(kind="number", text="2.50"), Parameter(kind="true"), Parameter(kind="false"), Parameter(kind="null"), Parameter(text="4")]
+    kinds = [
+        Parameter(kind="number", text=" -4 "),
+        Parameter(kind="number", text="2.50"),
+        Parameter(kind="true"),
+        Parameter(kind="false"),
+        Parameter(kind="null"),
+        Parameter(text="4"),
+    ]
     assert values_of(kinds) == [-4, Decimal("2.50"), True, False, None, "4"]
-    assert values_of([Parameter("ward", text="A"), Parameter("age", "number", "30")]) == {"ward": "A", "age": 30}
-    for wrong in ([Parameter("a"), Parameter()], [Parameter("a"), Parameter("a")], *([Parameter(kind="number", text=text)] for text in ("x", "", "1e999999999", "nan", "Infinity", "9" * 5000))):
+    assert values_of([Parameter("ward", text="A"), Parameter("age", "number", "30")]) == {
+        "ward": "A",
+        "age": 30,
+    }
+    for wrong in (
+        [Parameter("a"), Parameter()],
+        [Parameter("a"), Parameter("a")],
+        *(
+            [Parameter(kind="number", text=text)]
+            for text in ("x", "", "1e999999999", "nan", "Infinity", "9" * 5000)
+        ),
+    ):
         with pytest.raises(InputError):
             values_of(wrong)
 
@@ -50,7 +67,12 @@ def test_parameters_reach_the_decision(tmp_path: Path) -> None:
 def test_wide_lines_have_a_name_and_are_reached_by_keyboard() -> None:
     for label in ("The secret <cancer>: conditions 1", 'say "no"'):
         element = ElementTree.fromstring(trying_result.box("a < b", label, "try-wrap"))
-        assert element.text == "a < b" and element.attrib == {"class": "try-box try-wrap", "tabindex": "0", "role": "region", "aria-label": label}
+        assert element.text == "a < b" and element.attrib == {
+            "class": "try-box try-wrap",
+            "tabindex": "0",
+            "role": "region",
+            "aria-label": label,
+        }
 
 
 def test_tries_are_kept_for_a_session_and_gone_with_it(tmp_path: Path) -> None:
@@ -61,7 +83,12 @@ def test_tries_are_kept_for_a_session_and_gone_with_it(tmp_path: Path) -> None:
     for number in range(MOST_TRIES + 5):
         desk.keep(Query("nurses", f"SELECT {number}"), tried)
     desk.keep(Query("nurses", "SELECT 7"), tried)
-    assert desk_of(one) is desk and len(desk.before) == MOST_TRIES and desk.before[0][0].sql == "SELECT 7" and desk.query.sql == "SELECT 7"
+    assert (
+        desk_of(one) is desk
+        and len(desk.before) == MOST_TRIES
+        and desk.before[0][0].sql == "SELECT 7"
+        and desk.query.sql == "SELECT 7"
+    )
     assert [query.sql for query, _ in desk.before].count("SELECT 7") == 1
     assert desk_of(other) == Desk()  # somebody else sees nothing of it
     for end in one.session.on_end:
@@ -75,7 +102,10 @@ def test_one_process_explains_for_all_and_another_policy_has_another(tmp_path: P
     found = policy(tmp_path)
     first = trial_of(one, Prepared(found, True, {}))
     assert trial_of(visit_again(one), Prepared(found, True, {})) is first
-    changed = policy(tmp_path, HOSPITAL.replace("deny: [cancer], allow: [staff, flu]", "deny: [cancer], allow: [staff]"))
+    changed = policy(
+        tmp_path,
+        HOSPITAL.replace("deny: [cancer], allow: [staff, flu]", "deny: [cancer], allow: [staff]"),
+    )
     second = trial_of(one, Prepared(changed, True, {}))
     assert second is not first and second.policy.digest != first.policy.digest
     first.close()
@@ -86,10 +116,16 @@ def visit_again(before: Visit) -> Visit:
     return Visit(before.bench, before.book, before.session)
 
 
-def test_a_process_that_nobody_asks_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_nobody_asks_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trying, "IDLE_SECONDS", -1.0)
     ended: list[bool] = []
-    monkeypatch.setattr(trying.threading, "Timer", lambda seconds, look: SimpleNamespace(daemon=False, start=lambda: None))
+    monkeypatch.setattr(
+        trying.threading,
+        "Timer",
+        lambda seconds, look: SimpleNamespace(daemon=False, start=lambda: None),
+    )
     monkeypatch.setattr(trying.Trial, "close", lambda self: ended.append(True))
     trial_of(visit(tmp_path), Prepared(policy(tmp_path), True, {}))
     assert ended == [True]
@@ -117,16 +153,23 @@ WITHOUT = HOSPITAL.split("roles:")[0]
     ("text", "lines"),
     [
         (MICRODATA, ["deny: [condition]", 'allow: ["my order"]', '\\"my order\\"']),
-        (MICRODATA.replace("raw: {table", "condition: {table"), ['deny: ["condition-of-my order"]', 'allow: ["my order"]']),
+        (
+            MICRODATA.replace("raw: {table", "condition: {table"),
+            ['deny: ["condition-of-my order"]', 'allow: ["my order"]'],
+        ),
         (NO_SENSITIVE, ["allow: [wards]"]),
         (WITHOUT, ["deny: [cancer]", "allow: [flu]"]),
-        (WITHOUT.replace("'flu'\"", "$what\""), ["deny: [cancer]", "allow: [staff]"]),
-        (WITHOUT.replace("'cancer'\"", "$what\""), ["allow: [flu]"]),
+        (WITHOUT.replace("'flu'\"", '$what"'), ["deny: [cancer]", "allow: [staff]"]),
+        (WITHOUT.replace("'cancer'\"", '$what"'), ["allow: [flu]"]),
     ],
 )
-def test_the_gateway_accepts_the_roles_that_are_proposed(tmp_path: Path, text: str, lines: list[str]) -> None:
+def test_the_gateway_accepts_the_roles_that_are_proposed(
+    tmp_path: Path, text: str, lines: list[str]
+) -> None:
     (tmp_path / "tacit.yaml").write_text(text, "utf-8")
     proposed = proposal(load_plan(tmp_path / "tacit.yaml"))
     assert all(line in proposed for line in lines) and "raw" not in proposed
-    found = policy(tmp_path, f"{text}{proposed}\n")  # loads the plan, and reads its roles as the gateway does
+    found = policy(
+        tmp_path, f"{text}{proposed}\n"
+    )  # loads the plan, and reads its roles as the gateway does
     assert list(found.roles) == (["nurses", "clerks"] if "nurses" in proposed else ["clerks"])

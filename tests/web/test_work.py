@@ -39,7 +39,13 @@ def until(work: Work, state: str, text: str = "") -> None:
 
 def test_it_ends_with_its_result(works: Works) -> None:
     work = works.start("count", "Counting", long_work.steps, 5)
-    assert work.wait(SECONDS) and work.state == "done" and work.result == 5 and work.share == 1.0 and work.left is None
+    assert (
+        work.wait(SECONDS)
+        and work.state == "done"
+        and work.result == 5
+        and work.share == 1.0
+        and work.left is None
+    )
 
 
 def test_it_tells_how_far_it_is_and_how_long_it_will_take(works: Works) -> None:
@@ -53,7 +59,11 @@ def test_it_tells_how_far_it_is_and_how_long_it_will_take(works: Works) -> None:
 def test_a_reload_finds_it_again(works: Works) -> None:
     one = works.start("check", "One", long_work.steps, 1, key="april")
     two = works.start("check", "Two", long_work.steps, 1, key="may")
-    assert works.latest("check", "april") is one and works.latest("check", "may") is two and works.latest("check") is None
+    assert (
+        works.latest("check", "april") is one
+        and works.latest("check", "may") is two
+        and works.latest("check") is None
+    )
     assert works.all()[:2] == [two, one]
     assert one.wait(SECONDS) and two.wait(SECONDS) and not set(works.running()) & {one, two}
 
@@ -102,7 +112,9 @@ def test_an_error_keeps_its_words(works: Works) -> None:
 def test_a_fault_tells_nothing_about_people(works: Works, told: list[str]) -> None:
     work = works.start("broken", "Broken", long_work.broken, "flu")
     assert work.wait(SECONDS) and work.state == "failed" and "fault" in str(work.error)
-    assert any("ValueError" in line for line in told) and not any("Bob" in line or "flu" in line for line in [*told, str(work.error)])
+    assert any("ValueError" in line for line in told) and not any(
+        "Bob" in line or "flu" in line for line in [*told, str(work.error)]
+    )
 
 
 def test_only_the_newest_are_kept() -> None:

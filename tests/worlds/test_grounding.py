@@ -18,18 +18,40 @@ from tacit.worlds.universe import Numbering
 RELATIONS = {
     "R": Relation("R", ("a", "b"), nullable=frozenset({"b"}), kinds={"a": "text", "b": "text"}),
     "T": Relation("T", ("a",), nullable=frozenset({"a"}), kinds={"a": "text"}),
-    "K": Relation("K", ("k", "v", "w"), keys=(("k",),), nullable=frozenset({"w"}), kinds={"k": "text", "v": "text", "w": "text"}),
+    "K": Relation(
+        "K",
+        ("k", "v", "w"),
+        keys=(("k",),),
+        nullable=frozenset({"w"}),
+        kinds={"k": "text", "v": "text", "w": "text"},
+    ),
 }
 VALUES = ("x", "y", None)
 QUERIES = (
-    "Q(a) :- R(a, b)", "Q(b) :- R(a, b)", "Q(a) :- R(a, b), T(b)", "Q(a, c) :- R(a, b), R(c, b), a != c", "Q(b) :- R(a, b), b != 'x'",
-    "Q() :- R(a, a); Q() :- T('x'), T('y')", "Q(b, 'k') :- R('x', b); Q('k', a) :- T(a)", "Q(v) :- K(k, v, w), T(w)",
-)  # fmt: skip
+    "Q(a) :- R(a, b)",
+    "Q(b) :- R(a, b)",
+    "Q(a) :- R(a, b), T(b)",
+    "Q(a, c) :- R(a, b), R(c, b), a != c",
+    "Q(b) :- R(a, b), b != 'x'",
+    "Q() :- R(a, a); Q() :- T('x'), T('y')",
+    "Q(b, 'k') :- R('x', b); Q('k', a) :- T(a)",
+    "Q(v) :- K(k, v, w), T(w)",
+)
 CONSTRAINTS = (
-    "R(a, b) -> T(b)", "R(a, b) -> T(a)", "R(a, b), R(a, c) -> b = c", "T(a), T(b), a != b -> false", "R(a, b) -> T(b) | b = a",
-    "R(a, b) -> R(c, b), c != a | T(a)", "T(a) -> R(b, a), R(c, a), b != c", "true -> T(a) | R(b, c), b != c", "R(a, b), T(b) -> R(b, c)",
-    "each R.a has at most 1 R.b", "each T.a has at least 2 R.b", "K[w] in T[a]", "R(a, b), R(c, b), R(d, b), a != c -> d = a | d = c",
-)  # fmt: skip
+    "R(a, b) -> T(b)",
+    "R(a, b) -> T(a)",
+    "R(a, b), R(a, c) -> b = c",
+    "T(a), T(b), a != b -> false",
+    "R(a, b) -> T(b) | b = a",
+    "R(a, b) -> R(c, b), c != a | T(a)",
+    "T(a) -> R(b, a), R(c, a), b != c",
+    "true -> T(a) | R(b, c), b != c",
+    "R(a, b), T(b) -> R(b, c)",
+    "each R.a has at most 1 R.b",
+    "each T.a has at least 2 R.b",
+    "K[w] in T[a]",
+    "R(a, b), R(c, b), R(d, b), a != c -> d = a | d = c",
+)
 
 
 def store_of(facts: list[Fact]) -> tuple[Store, frozenset[int]]:
@@ -37,15 +59,23 @@ def store_of(facts: list[Fact]) -> tuple[Store, frozenset[int]]:
     numbering = Numbering()
     store = Store(numbering)
     for name, relation in RELATIONS.items():
-        columns = [[value for value in VALUES if value is not None or column in relation.nullable] for column in relation.columns]
+        columns = [
+            [value for value in VALUES if value is not None or column in relation.nullable]
+            for column in relation.columns
+        ]
         store.add(name, [numbering.row(row) for row in product(*columns)])
-    return store, frozenset(store.numbers[fact.relation, numbering.row(fact.values)] for fact in facts)
+    return store, frozenset(
+        store.numbers[fact.relation, numbering.row(fact.values)] for fact in facts
+    )
 
 
 def random_facts(rng: random.Random) -> list[Fact]:
     found = []
     for name, relation in RELATIONS.items():
-        columns = [[value for value in VALUES if value is not None or column in relation.nullable] for column in relation.columns]
+        columns = [
+            [value for value in VALUES if value is not None or column in relation.nullable]
+            for column in relation.columns
+        ]
         found += [Fact(name, row) for row in product(*columns) if rng.random() < 0.3]
     return found
 
@@ -53,9 +83,14 @@ def random_facts(rng: random.Random) -> list[Fact]:
 def holds(dependency: Dependency, facts: list[Fact]) -> bool:
     """The definition, by the plain evaluator: every match of the body satisfies an alternative."""
     universal = dependency.universal()
-    body = Query("B", (Conjunctive(universal, dependency.atoms, dependency.comparisons, dependency.known),))
+    body = Query(
+        "B", (Conjunctive(universal, dependency.atoms, dependency.comparisons, dependency.known),)
+    )
     return all(
-        any(met(way, dict(zip(universal, map(Constant, row), strict=True)), facts) for way in dependency.alternatives)
+        any(
+            met(way, dict(zip(universal, map(Constant, row), strict=True)), facts)
+            for way in dependency.alternatives
+        )
         for row in evaluated(body, facts)
     )
 
@@ -64,7 +99,9 @@ def met(way: Alternative, values: dict[object, Constant], facts: list[Fact]) -> 
     put = way.substituted(values)  # type: ignore[arg-type]
     if any(left != right for left, right in put.equalities):
         return False
-    return bool(evaluated(Query("A", (Conjunctive((), put.atoms, put.comparisons, joined(put)),)), facts))
+    return bool(
+        evaluated(Query("A", (Conjunctive((), put.atoms, put.comparisons, joined(put)),)), facts)
+    )
 
 
 def test_answers_are_those_of_the_plain_evaluator() -> None:
@@ -75,19 +112,28 @@ def test_answers_are_those_of_the_plain_evaluator() -> None:
         store, world = store_of(facts)
         for query in queries:
             assert query is not None
-            found = {store.numbering.plain(row) for row, ways in answers(query, store).items() if any(world.issuperset(way) for way in ways)}
+            found = {
+                store.numbering.plain(row)
+                for row, ways in answers(query, store).items()
+                if any(world.issuperset(way) for way in ways)
+            }
             assert found == evaluated(query, facts), (query, facts)
 
 
 def test_constraints_hold_where_they_say() -> None:
     rng = random.Random(2)
-    dependencies = [*keys_of(RELATIONS), *(one for text in CONSTRAINTS for one in read_constraint(text, RELATIONS))]
+    dependencies = [
+        *keys_of(RELATIONS),
+        *(one for text in CONSTRAINTS for one in read_constraint(text, RELATIONS)),
+    ]
     seen = set()
     for _ in range(250):
         facts = random_facts(rng)
         store, world = store_of(facts)
         for dependency in dependencies:
-            is_met = all(condition.holds(world) for condition in grounded(dependency, store, RELATIONS))
+            is_met = all(
+                condition.holds(world) for condition in grounded(dependency, store, RELATIONS)
+            )
             assert is_met == holds(dependency, facts), (dependency, facts)
             seen.add((dependency.text, is_met))
     assert len(seen) >= 1.5 * len(dependencies)

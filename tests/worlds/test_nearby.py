@@ -15,7 +15,10 @@ from tacit.worlds.solving import Deadline
 
 def worlds(size: int) -> list[frozenset[int]]:
     everything = range(1, size + 1)
-    return [frozenset(one) for one in chain.from_iterable(combinations(everything, many) for many in range(size + 1))]
+    return [
+        frozenset(one)
+        for one in chain.from_iterable(combinations(everything, many) for many in range(size + 1))
+    ]
 
 
 def random_condition(rng: random.Random, size: int) -> Condition:
@@ -26,7 +29,10 @@ def random_condition(rng: random.Random, size: int) -> Condition:
     if rng.random() < 0.25:
         members = tuple((one,) for one in rng.sample(range(1, size + 1), rng.randint(2, 4)))
         low = rng.randint(0, len(members))
-        return Condition(terms if rng.random() < 0.5 else (), (Count(members, low, rng.randint(low, len(members))),))
+        return Condition(
+            terms if rng.random() < 0.5 else (),
+            (Count(members, low, rng.randint(low, len(members))),),
+        )
     return Condition(terms)
 
 
@@ -60,7 +66,9 @@ def test_what_is_said_to_follow_does() -> None:
         asked = random_condition(rng, 6)
         if follows(asked, Index.of(conditions)):
             many += 1
-            assert all(asked.holds(world) for world in every if all(one.holds(world) for one in conditions))
+            assert all(
+                asked.holds(world) for world in every if all(one.holds(world) for one in conditions)
+            )
     assert many > 300
 
 

@@ -15,7 +15,14 @@ from tacit.definitions import e_safety, view_safety
 from tacit.errors import QueryError
 from tacit.worlds import counting, nearby
 
-LIMITS = ((counting, "ENUMERATED", 3), (e_safety, "ENUMERATED", 3), (nearby, "AT_ONCE", 2), (nearby, "ROUNDS", 2), (nearby, "MENDED", 2), (nearby, "EASY", 1))
+LIMITS = (
+    (counting, "ENUMERATED", 3),
+    (e_safety, "ENUMERATED", 3),
+    (nearby, "AT_ONCE", 2),
+    (nearby, "ROUNDS", 2),
+    (nearby, "MENDED", 2),
+    (nearby, "EASY", 1),
+)
 
 
 def test_the_ways_of_large_databases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,11 +35,16 @@ def test_the_ways_of_large_databases(monkeypatch: pytest.MonkeyPatch) -> None:
         found = judged_directly(case)
         if found is not None:
             tried += 1
-            assert tuple(one.status for one in found) == (status(truth.gsafe), status(truth.esafe)), case
+            assert tuple(one.status for one in found) == (
+                status(truth.gsafe),
+                status(truth.esafe),
+            ), case
     assert tried >= 250
 
 
-def test_a_parameter_stands_for_every_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parameter_stands_for_every_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The verdict is breached if it is for some value of the column's domain, asked one by one."""
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)
     rng = random.Random(6)
@@ -43,7 +55,10 @@ def test_a_parameter_stands_for_every_value(tmp_path: Path, monkeypatch: pytest.
         others = [f"x{place}" for place in range(len(case.schema[name])) if place != at]
         terms = [*others[:at], "{}", *others[at:]]
         text = f"S({', '.join(others)}) :- {name}({', '.join(terms)})"
-        truths = [replace(case, secret=text.format(safety.quoted(value))).judge() for value in case.schema[name][at][1]]
+        truths = [
+            replace(case, secret=text.format(safety.quoted(value))).judge()
+            for value in case.schema[name][at][1]
+        ]
         try:
             g, e = asked(replace(case, secret=text.format("$p")).to_plan(), tmp_path)
         except QueryError as error:
@@ -55,7 +70,9 @@ def test_a_parameter_stands_for_every_value(tmp_path: Path, monkeypatch: pytest.
     assert min(seen.values()) >= 20 and len(seen) == 2
 
 
-def test_every_client_is_judged_with_what_they_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_client_is_judged_with_what_they_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Alone and together; the public too where something new is public."""
     monkeypatch.setattr(view_safety, "derived", lambda setting: None)
     rng = random.Random(7)
@@ -65,10 +82,16 @@ def test_every_client_is_judged_with_what_they_see(tmp_path: Path, monkeypatch: 
         to = {name: rng.choice([[], ["ann"], ["bob"], ["ann", "bob"]]) for name in plan["releases"]}
         for name, clients in to.items():
             plan["releases"][name]["to"] = clients
-        collude = rng.random() < 0.5 and {"ann", "bob"} <= {client for clients in to.values() for client in clients}
+        collude = rng.random() < 0.5 and {"ann", "bob"} <= {
+            client for clients in to.values() for client in clients
+        }
         for check in plan["checks"]:
             next(iter(check.values())).update({"collude": [["ann", "bob"]]} if collude else {})
-        truths = [one.judge() for who in ([], ["ann"], ["bob"], *([["ann", "bob"]] if collude else [])) if (one := seen_by(case, to, who))]
+        truths = [
+            one.judge()
+            for who in ([], ["ann"], ["bob"], *([["ann", "bob"]] if collude else []))
+            if (one := seen_by(case, to, who))
+        ]
         if not truths:
             continue
         try:

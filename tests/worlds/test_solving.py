@@ -49,5 +49,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("script", [AFTER, DURING], ids=["after", "during"])
 def test_ctrl_c_is_raised_as_ever(script: str) -> None:
     script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + script
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=90, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=90, check=False
+    )
     assert found.stdout == "caught\n", found.stderr

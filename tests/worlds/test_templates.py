@@ -22,7 +22,9 @@ from thorough import THOROUGH
 
 R3 = relations(Relation("R", ("A", "B", "C")))
 CONFERENCE = relations(
-    Relation("RS", ("reviewer", "subcom")), Relation("SP", ("subcom", "paper")), Relation("RP", ("reviewer", "paper"))
+    Relation("RS", ("reviewer", "subcom")),
+    Relation("SP", ("subcom", "paper")),
+    Relation("RP", ("reviewer", "paper")),
 )
 Rows = Collection[tuple[Any, ...]]
 
@@ -31,8 +33,15 @@ def constraints(known: Relations, *texts: str) -> list[Dependency]:
     return [one for text in texts for one in read_constraint(text, known)]
 
 
-def shown(known: Relations, views: Sequence[tuple[str, Rows]], *texts: str, **more: Any) -> list[str]:
-    found = templates(known, constraints(known, *texts), [(read(view, known), rows) for view, rows in views], **more)
+def shown(
+    known: Relations, views: Sequence[tuple[str, Rows]], *texts: str, **more: Any
+) -> list[str]:
+    found = templates(
+        known,
+        constraints(known, *texts),
+        [(read(view, known), rows) for view, rows in views],
+        **more,
+    )
     assert found.complete
     return list(map(str, found.found))
 
@@ -43,19 +52,29 @@ V = ("V(a, c) :- R(a, b, c)", [("a1", "c1"), ("a2", "c2")])
 
 
 def test_example_5_has_two_templates() -> None:
-    assert shown(R3, [V]) == ["R('a1', x1, 'c1'), R('a2', x1, 'c2')", "R('a1', x1, 'c1'), R('a2', x2, 'c2')"]
+    assert shown(R3, [V]) == [
+        "R('a1', x1, 'c1'), R('a2', x1, 'c2')",
+        "R('a1', x1, 'c1'), R('a2', x2, 'c2')",
+    ]
 
 
 def test_example_5_with_the_column_b_has_two_minimal_worlds_and_not_the_printed_four() -> None:
     assert shown(R3, [V, ("W(b) :- R(a, b, c)", [("b1",), ("b2",)])]) == [
-        "R('a1', 'b1', 'c1'), R('a2', 'b2', 'c2')", "R('a1', 'b2', 'c1'), R('a2', 'b1', 'c2')",
-    ]  # fmt: skip
+        "R('a1', 'b1', 'c1'), R('a2', 'b2', 'c2')",
+        "R('a1', 'b2', 'c1'), R('a2', 'b1', 'c2')",
+    ]
 
 
 def test_example_1_one_committee_for_each_reviewer_such_that_both_have_one() -> None:
-    views = [("VR(r) :- RS(r, s)", [("r1",), ("r2",), ("r3",), ("r4",)]), ("VS(s) :- RS(r, s)", [("c1",), ("c2",)])]
+    views = [
+        ("VR(r) :- RS(r, s)", [("r1",), ("r2",), ("r3",), ("r4",)]),
+        ("VS(s) :- RS(r, s)", [("c1",), ("c2",)]),
+    ]
     before = shown(CONFERENCE, views, "RP(r, p) -> RS(r, c), SP(c, p)")
-    assert len(before) == 2**4 - 2 and "RS('r1', 'c1'), RS('r2', 'c1'), RS('r3', 'c1'), RS('r4', 'c2')" in before
+    assert (
+        len(before) == 2**4 - 2
+        and "RS('r1', 'c1'), RS('r2', 'c1'), RS('r3', 'c1'), RS('r4', 'c2')" in before
+    )
     rows = [("r1", "c1"), ("r2", "c1"), ("r3", "c2"), ("r4", "c2")]
     new = [("N(r, s) :- RS(r, s)", rows), ("M(s, p) :- SP(s, p)", [("c1", "p1")])]
     assert len(shown(CONFERENCE, [*views, *new], "RP(r, p) -> RS(r, c), SP(c, p)")) == 1
@@ -71,7 +90,9 @@ def test_inequalities_are_kept() -> None:
     known = relations(Relation("R", ("x", "y")))
     views = [("V(x) :- R(x, y)", [("a",), ("b",)]), ("N(x) :- R(x, y), x != y", [("b",)])]
     assert shown(known, views) == ["R('a', 'a'), R('b', x1), x1 != 'b'"]
-    assert shown(known, [("V(x) :- R(x, y)", [("a",)]), ("W() :- R(x, 'c')", [])]) == ["R('a', x1), x1 != 'c'"]
+    assert shown(known, [("V(x) :- R(x, y)", [("a",)]), ("W() :- R(x, 'c')", [])]) == [
+        "R('a', x1), x1 != 'c'"
+    ]
 
 
 def test_constants_and_queries_that_are_asked_are_terms_of_the_chase() -> None:
@@ -107,7 +128,12 @@ def test_null_is_a_value_that_joins_with_nothing() -> None:
 
 def test_a_limit_is_said() -> None:
     known = relations(Relation("R", ("x", "y")))
-    found = templates(known, constraints(known, "R(x, y) -> R(y, z)"), [(read("V() :- R(x, y)", known), [()])], limit=40)
+    found = templates(
+        known,
+        constraints(known, "R(x, y) -> R(y, z)"),
+        [(read("V() :- R(x, y)", known), [()])],
+        limit=40,
+    )
     assert not found.complete
     assert all(str(one) for one in found.found)
 
@@ -128,7 +154,9 @@ def check(space: Space, found: Templates, worlds: Any) -> int:
     images: list[int] = []
     for one in found.found:
         facts = [instance(one, put) for put in instantiations(one, values)]
-        numbers = [space.number(fact) for fact in facts if all(row in space.presence for row in fact)]
+        numbers = [
+            space.number(fact) for fact in facts if all(row in space.presence for row in fact)
+        ]
         assert all(worlds[number] for number in numbers), f"an image of {one} is no world"
         images += numbers
     there = np.array(sorted(set(images)), dtype=np.int64)
@@ -141,12 +169,20 @@ def check(space: Space, found: Templates, worlds: Any) -> int:
 
 def everywhere() -> list[tuple[Relations, Space]]:
     plain = relations(Relation("R", ("a", "b")), Relation("T", ("a",)))
-    missing = relations(Relation("R", ("a", "b"), nullable=frozenset({"b"})), Relation("T", ("a",), nullable=frozenset({"a"})))
-    listed = relations(Relation("R", ("a", "b"), domains={"b": (1, 3)}), Relation("T", ("a",), domains={"a": (1, 2)}))
+    missing = relations(
+        Relation("R", ("a", "b"), nullable=frozenset({"b"})),
+        Relation("T", ("a",), nullable=frozenset({"a"})),
+    )
+    listed = relations(
+        Relation("R", ("a", "b"), domains={"b": (1, 3)}),
+        Relation("T", ("a",), domains={"a": (1, 2)}),
+    )
     return [
-        (plain, Space(plain, [1, 2, 3])), (plain, Space(plain, [1, 2, 3])), (missing, Space(missing, [1, 2])),
+        (plain, Space(plain, [1, 2, 3])),
+        (plain, Space(plain, [1, 2, 3])),
+        (missing, Space(missing, [1, 2])),
         (listed, Space(listed, [1, 2, 3])),
-    ]  # fmt: skip
+    ]
 
 
 def random_worlds(rng: random.Random, cases: int) -> tuple[int, int, int]:
@@ -158,7 +194,14 @@ def random_worlds(rng: random.Random, cases: int) -> tuple[int, int, int]:
         if endless(dependencies, known) is not None:
             continue
         views: list[Query] = [
-            random_query(rng, f"v{at}", known, parts=rng.choice([1, 1, 2]), atoms=[1, 1, 2], arity=rng.choice([0, 1, 1, 2]))
+            random_query(
+                rng,
+                f"v{at}",
+                known,
+                parts=rng.choice([1, 1, 2]),
+                atoms=[1, 1, 2],
+                arity=rng.choice([0, 1, 1, 2]),
+            )
             for at in range(rng.choice([0, 1, 1, 2]))
         ]
         legal = space.legal(dependencies)
@@ -167,7 +210,10 @@ def random_worlds(rng: random.Random, cases: int) -> tuple[int, int, int]:
             continue
         few = [number for number in choices if number.bit_count() <= 4]
         here = rng.choice(few or choices)
-        rows = [frozenset(row for row, there in space.answers(view).items() if there[here]) for view in views]
+        rows = [
+            frozenset(row for row, there in space.answers(view).items() if there[here])
+            for view in views
+        ]
         for view, extent in zip(views, rows, strict=True):
             legal &= space.shows(view, extent)
         told = [value for value in (1, 2) if rng.random() < 0.2]

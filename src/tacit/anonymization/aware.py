@@ -19,7 +19,8 @@ def minimality_stories(task: Task, recoded: Recoded) -> tuple[Story, ...]:
     question = recoded.question()
     asked = tuple(Asked(one.definition, one.sensitive) for one in task.required)
     stories = (
-        minimality(Scene(question, column, checks=asked, doubtful=bool(question.readings))) for column in question.sensitive
+        minimality(Scene(question, column, checks=asked, doubtful=bool(question.readings)))
+        for column in question.sensitive
     )
     return tuple(story for story in stories if story is not None)
 
@@ -33,7 +34,9 @@ def is_silent(task: Task, judge: Judge, node: Node) -> bool:
         return True  # sizes of groups are all that was looked at, and the attacker knows them
     recoded = judge.recoded(node)
     stories = minimality_stories(task, recoded)
-    return bool(stories) and all(story.reason is None and not story.facts["any_change"] for story in stories)
+    return bool(stories) and all(
+        story.reason is None and not story.facts["any_change"] for story in stories
+    )
 
 
 def not_aware(task: Task) -> NotRepaired:
@@ -43,6 +46,9 @@ def not_aware(task: Task) -> NotRepaired:
         "the checks can be met, but for no minimal solution it was shown that an attacker who knows that no lower level "
         "passes learns nothing more",
         proved=False,
-        advice=("leave --aware out and read what such an attacker would learn", "use checks that look at group sizes only"),
+        advice=(
+            "leave --aware out and read what such an attacker would learn",
+            "use checks that look at group sizes only",
+        ),
         repair=task.repair,
     )

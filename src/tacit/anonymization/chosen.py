@@ -19,37 +19,54 @@ def picked_node(task: Task, levels: Mapping[str, int]) -> Node:
     """The node of some levels; columns that are not named stay as they are."""
     if task.repair.method != "lattice":
         raise InputError(
-            f"groups of {task.repair.method} have labels of their own, so no levels can be picked.", hint="Use the method lattice."
+            f"groups of {task.repair.method} have labels of their own, so no levels can be picked.",
+            hint="Use the method lattice.",
         )
     lattice = task.lattice()
     limits = dict(zip(lattice.columns, lattice.heights, strict=True))
     for column, level in levels.items():
         if column not in limits:
             raise ParameterError(
-                f"levels name {column!r}, which is no quasi-identifier.", parameter="levels", hint=did_you_mean(column, limits)
+                f"levels name {column!r}, which is no quasi-identifier.",
+                parameter="levels",
+                hint=did_you_mean(column, limits),
             )
-        if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= limits[column]:
+        if (
+            isinstance(level, bool)
+            or not isinstance(level, int)
+            or not 0 <= level <= limits[column]
+        ):
             raise ParameterError(
-                f"column {column!r} cannot be released at level {level}.", parameter="levels",
+                f"column {column!r} cannot be released at level {level}.",
+                parameter="levels",
                 hint=f"Levels 0 (as it is) to {limits[column]} may be picked.",
-            )  # fmt: skip
+            )
     return lattice.node(levels)
 
 
 def not_at(task: Task, judge: Judge, outcome: Outcome) -> NotRepaired:
     """The checks do not hold at the levels that were picked: nothing is released there."""
     answers = task.verdicts(judge.recoded_whole(outcome.node).question())
-    levels = ", ".join(f"{name} {level}" for name, level in judge.lattice.named(outcome.node).items() if level)
+    levels = ", ".join(
+        f"{name} {level}" for name, level in judge.lattice.named(outcome.node).items() if level
+    )
     where = f"at the levels {levels}" if levels else "for the table as it is"
     return NotRepaired(
-        task.release, f"{because(answers)} {where}{dropping(task, outcome)}", False, answers,
-        ("pick one of the solutions, or levels above one of them",), task.repair, (judge.asked, len(judge.lattice)),
-    )  # fmt: skip
+        task.release,
+        f"{because(answers)} {where}{dropping(task, outcome)}",
+        False,
+        answers,
+        ("pick one of the solutions, or levels above one of them",),
+        task.repair,
+        (judge.asked, len(judge.lattice)),
+    )
 
 
 def because(answers: tuple[Verdict, ...]) -> str:
     """Which checks fail."""
-    failed = [f"{answer.label} is {answer.status}" for answer in answers if answer.status != "holds"]
+    failed = [
+        f"{answer.label} is {answer.status}" for answer in answers if answer.status != "holds"
+    ]
     return listed(failed) if failed else "the checks do not hold"
 
 

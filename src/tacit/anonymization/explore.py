@@ -45,10 +45,18 @@ class Rung:
     def to_json(self) -> dict[str, Any]:
         """As `tacit anonymize --explore --json` lists it."""
         return {
-            "check": self.check, "name": self.name, "parameter": self.parameter, "value": plain(Fraction(self.value)), "cost": self.cost,
-            "generalization": dict(self.generalization) if self.generalization is not None else None,
-            "suppressed": str(self.suppressed), "asked_for": self.asked_for, "proved": self.proved,
-        }  # fmt: skip
+            "check": self.check,
+            "name": self.name,
+            "parameter": self.parameter,
+            "value": plain(Fraction(self.value)),
+            "cost": self.cost,
+            "generalization": dict(self.generalization)
+            if self.generalization is not None
+            else None,
+            "suppressed": str(self.suppressed),
+            "asked_for": self.asked_for,
+            "proved": self.proved,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +74,45 @@ class Explored:
     def to_json(self) -> dict[str, Any]:
         """The object that `tacit anonymize --explore --json` prints."""
         return {
-            "release": self.release, "utility": self.utility, "explored": [rung.to_json() for rung in self.rungs],
-            "seconds": round(self.seconds, 3), "not_asked": list(self.not_asked),
-        }  # fmt: skip
+            "release": self.release,
+            "utility": self.utility,
+            "explored": [rung.to_json() for rung in self.rungs],
+            "seconds": round(self.seconds, 3),
+            "not_asked": list(self.not_asked),
+        }
 
 
-def explore(plan: Plan, release: str, *, options: Mapping[str, Any] | None = None, job: Job | None = None) -> Explored:
+def explore(
+    plan: Plan, release: str, *, options: Mapping[str, Any] | None = None, job: Job | None = None
+) -> Explored:
     """For every parameter of the release's checks: which values can be met, and at which loss."""
     begun, job = time.perf_counter(), job or Job()
     with open_engine(plan.source, plan.folder) as engine:
         job.step("counting the table", 0.0)
-        task = task_of(plan, release, Source(plan, engine), options or {}, aware=False, relaxed=False, seconds=None)
+        task = task_of(
+            plan,
+            release,
+            Source(plan, engine),
+            options or {},
+            aware=False,
+            relaxed=False,
+            seconds=None,
+        )
         if task.repair.method != "lattice":
-            raise InputError("what can be met is explored with whole columns.", hint="Add --method lattice.")
-        steps = [step for number in range(len(task.required)) for step in ladder(task.required, number)]
+            raise InputError(
+                "what can be met is explored with whole columns.", hint="Add --method lattice."
+            )
+        steps = [
+            step for number in range(len(task.required)) for step in ladder(task.required, number)
+        ]
         rungs = []
         for number, (place, name, value, required) in enumerate(steps):
             label = task.required[place].definition.check_name
             job.step(f"{label} with {name}={plain(Fraction(value))}", number / len(steps))
             rungs.append(rung(task, place, name, value, required))
-    return Explored(release, task.repair.utility, tuple(rungs), time.perf_counter() - begun, task.not_asked)
+    return Explored(
+        release, task.repair.utility, tuple(rungs), time.perf_counter() - begun, task.not_asked
+    )
 
 
 def rung(task: Task, place: int, name: str, value: Any, required: tuple[Required, ...]) -> Rung:
@@ -99,6 +126,14 @@ def rung(task: Task, place: int, name: str, value: Any, required: tuple[Required
     suppressed = judge.outcome(found.best).suppressed if found.best is not None else 0
     asked = task.required[place].definition
     return Rung(
-        asked.check_name, name.replace("_", "-"), value, found.cost, levels, suppressed, value == now, found.proved and judge.is_thorough,
-        asked.label, task.names[place] if task.names else None,
-    )  # fmt: skip
+        asked.check_name,
+        name.replace("_", "-"),
+        value,
+        found.cost,
+        levels,
+        suppressed,
+        value == now,
+        found.proved and judge.is_thorough,
+        asked.label,
+        task.names[place] if task.names else None,
+    )

@@ -32,7 +32,9 @@ def not_possible(task: Task, judge: Judge, found: Found, job: Job) -> NotRepaire
         because = "nothing was found in the time allowed"
     proved = found.proved and judge.is_thorough
     told = tuple(advice(task, judge, job)) if found.proved else ("allow more time (--seconds)",)
-    return NotRepaired(task.release, because, proved, answers, told, task.repair, (judge.asked, len(judge.lattice)))
+    return NotRepaired(
+        task.release, because, proved, answers, told, task.repair, (judge.asked, len(judge.lattice))
+    )
 
 
 def dropping(judge: Judge) -> str:
@@ -42,7 +44,11 @@ def dropping(judge: Judge) -> str:
 
 def advice(task: Task, judge: Judge, job: Job) -> Iterator[str]:
     """What would have to give: higher levels, more suppression, or a parameter."""
-    low = [name for name, level in task.repair.at_most.items() if level < task.raw.hierarchies[name].height]
+    low = [
+        name
+        for name, level in task.repair.at_most.items()
+        if level < task.raw.hierarchies[name].height
+    ]
     if low:
         yield f"allow higher levels of {', '.join(low)} (at-most)"
     flat = [name for name in task.raw.quasi if not task.raw.hierarchies[name].height]

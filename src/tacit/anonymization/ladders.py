@@ -14,9 +14,15 @@ WHOLE = (2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)
 SHARES = tuple(Fraction(n, 100) for n in (5, 10, 15, 20, 30, 40, 50, 60, 75, 90, 95))
 FACTORS = tuple(Fraction(f) for f in ("1/4", "1/2", "3/4", "1", "3/2", "2", "4"))
 LADDERS: Mapping[str, Sequence[Any]] = {
-    "k": WHOLE, "l": WHOLE, "t": SHARES, "alpha": SHARES, "at_most": SHARES, "delta": SHARES, "rho2": SHARES,
+    "k": WHOLE,
+    "l": WHOLE,
+    "t": SHARES,
+    "alpha": SHARES,
+    "at_most": SHARES,
+    "delta": SHARES,
+    "rho2": SHARES,
     "c": tuple(map(Fraction, ("1/2", "1", "3/2", "2", "3", "4", "5", "10"))),
-}  # fmt: skip
+}
 SCALED = ("e", "v", "epsilon", "m")  # in the units of the data: steps around what the plan says
 
 
@@ -37,7 +43,11 @@ def ladder(
                 other = replace(definition, **{field.name: value})  # type: ignore[type-var]
             except ParameterError:
                 continue
-            changed = (*required[:place], replace(required[place], definition=other), *required[place + 1 :])
+            changed = (
+                *required[:place],
+                replace(required[place], definition=other),
+                *required[place + 1 :],
+            )
             yield place, field.name, value, changed
 
 

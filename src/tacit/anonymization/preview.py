@@ -75,7 +75,15 @@ class Lens:
         first = [name for name in others if name in (*raw.table.identifiers, *raw.table.person)]
         return [*first, *released, *(name for name in others if name not in first)]
 
-    def page(self, engine: Engine, offset: int, limit: int, *, sort: str | None = None, descending: bool = False) -> list[Line]:
+    def page(
+        self,
+        engine: Engine,
+        offset: int,
+        limit: int,
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+    ) -> list[Line]:
         """Some rows of the table, in its order or by a column; values stand in the order of `heads`, labels in that of `columns`."""
         names = self.heads(engine)
         order = [sort] if sort in names else steady(self.raw, engine)
@@ -84,30 +92,53 @@ class Lens:
             keys = shapes.order_by(order, engine.collations(self.raw.table.name))
             keys[0].set("desc", descending and sort in names)
             query = query.order_by(*keys)
-        found = [dict(zip(names, row, strict=True)) for row in engine.rows(query.limit(limit).offset(offset))]
-        return [self._line(row, labels, several) for row, (labels, several) in zip(found, self.showing.show(found), strict=True)]
+        found = [
+            dict(zip(names, row, strict=True))
+            for row in engine.rows(query.limit(limit).offset(offset))
+        ]
+        return [
+            self._line(row, labels, several)
+            for row, (labels, several) in zip(found, self.showing.show(found), strict=True)
+        ]
 
     def _line(self, row: Row, labels: Mapping[str, str | None] | None, several: bool) -> Line:
         before = tuple(text(value) for value in row.values())
-        after = None if labels is None else tuple(labels[name] if name in labels else text(row[name]) for name in self.columns)
+        after = (
+            None
+            if labels is None
+            else tuple(labels[name] if name in labels else text(row[name]) for name in self.columns)
+        )
         return Line(before, after, several)
 
 
-def lens_at(source: Source, release: str, levels: Mapping[str, int], *, options: Mapping[str, Any] | None = None) -> Lens:
+def lens_at(
+    source: Source,
+    release: str,
+    levels: Mapping[str, int],
+    *,
+    options: Mapping[str, Any] | None = None,
+) -> Lens:
     """The release at some levels; where rows may be dropped, without those that must go for its checks to hold.
 
     `options` are those of `anonymize`. Levels at which the checks do not hold even so are an InputError: where nothing
     would be released, it cannot be said what is dropped. Without suppression the checks are not asked.
     """
-    task = task_of(source.plan, release, source, options or {}, aware=False, relaxed=False, seconds=None)
+    task = task_of(
+        source.plan, release, source, options or {}, aware=False, relaxed=False, seconds=None
+    )
     node = picked_node(task, levels)
     lattice = task.lattice()
-    whole = {name: task.raw.hierarchies[name].level(level) for name, level in lattice.named(node).items()}
+    whole = {
+        name: task.raw.hierarchies[name].level(level) for name, level in lattice.named(node).items()
+    }
     if not task.suppress:
         return Lens(task.raw, ByColumn(task.raw, whole, (), frozenset()))
     judge = Judge(task.raw, task.required, lattice, suppress=task.suppress)
     if not judge.holds(node):
-        raise InputError(f"{not_at(task, judge, judge.outcome(node)).because}.", hint="Pick one of the solutions.")
+        raise InputError(
+            f"{not_at(task, judge, judge.outcome(node)).because}.",
+            hint="Pick one of the solutions.",
+        )
     return lens_of(judge.recoded(node))
 
 
@@ -116,7 +147,10 @@ def lens_of(recoded: Recoded) -> Lens:
     raw, dropped = recoded.raw, left_out(recoded)
     if dropped is None:
         return Lens(raw, ByCell(recoded))
-    levels = {name: raw.hierarchies[name].level((recoded.generalization or {})[name]) for name in raw.quasi}
+    levels = {
+        name: raw.hierarchies[name].level((recoded.generalization or {})[name])
+        for name in raw.quasi
+    }
     gone = frozenset(zip(*(codes.tolist() for codes in dropped.values()), strict=True))
     return Lens(raw, ByColumn(raw, levels, tuple(dropped), gone))
 
@@ -133,15 +167,32 @@ class ByColumn:
     @cached_property
     def _numbers(self) -> dict[str, dict[Any, int]]:
         """The number of each value's label."""
-        return {name: dict(zip((*self.raw.base.dictionaries[name], None), level.codes.tolist(), strict=True)) for name, level in self.levels.items()}
+        return {
+            name: dict(
+                zip((*self.raw.base.dictionaries[name], None), level.codes.tolist(), strict=True)
+            )
+            for name, level in self.levels.items()
+        }
 
     def show(self, rows: Sequence[Row]) -> list[tuple[Mapping[str, str | None] | None, bool]]:
         """For each row its labels."""
         found: list[tuple[Mapping[str, str | None] | None, bool]] = []
         for row in rows:
             numbers = {name: self._numbers[name][row[name]] for name in self.levels}
-            gone = bool(self.dropped) and tuple(numbers[name] for name in self.names) in self.dropped
-            found.append((None if gone else {name: text(self.levels[name].labels[number]) for name, number in numbers.items()}, False))
+            gone = (
+                bool(self.dropped) and tuple(numbers[name] for name in self.names) in self.dropped
+            )
+            found.append(
+                (
+                    None
+                    if gone
+                    else {
+                        name: text(self.levels[name].labels[number])
+                        for name, number in numbers.items()
+                    },
+                    False,
+                )
+            )
         return found
 
 
@@ -161,7 +212,11 @@ class ByCell:
         base, found = self.recoded.raw.base, {}
         for name in self._columns:
             values = base.dictionaries[name]
-            found[name] = {raw: code for code, value in enumerate(values) for raw in base.raw.get(name, {}).get(value, (value,))}
+            found[name] = {
+                raw: code
+                for code, value in enumerate(values)
+                for raw in base.raw.get(name, {}).get(value, (value,))
+            }
         return found
 
     @cached_property
@@ -179,7 +234,10 @@ class ByCell:
     def _key(self, row: Row) -> tuple[int, ...]:
         base, table = self.recoded.raw.base, self.recoded.raw.table
         parts = parts_of(table, row)
-        return tuple(self._codes[name].get(value_in(row, name, parts), len(base.dictionaries[name])) for name in self._columns)
+        return tuple(
+            self._codes[name].get(value_in(row, name, parts), len(base.dictionaries[name]))
+            for name in self._columns
+        )
 
     def _places(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], list[int]]:
         """Where some combinations stand among all."""
@@ -188,19 +246,39 @@ class ByCell:
         for name, codes in zip(self._columns, zip(*wanted, strict=True), strict=True):
             some = some[np.isin(base.codes(name)[some], np.unique(codes))]
         found: dict[tuple[int, ...], list[int]] = {}
-        for place, key in zip(some.tolist(), zip(*(base.codes(name)[some].tolist() for name in self._columns), strict=True), strict=True):
+        for place, key in zip(
+            some.tolist(),
+            zip(*(base.codes(name)[some].tolist() for name in self._columns), strict=True),
+            strict=True,
+        ):
             found.setdefault(key, []).append(place)
         return found
 
     def _shown(self, places: Sequence[int]) -> tuple[Mapping[str, str | None] | None, bool]:
         recoded = self.recoded
         order, rows = self._by_row
-        cells = [cell for place in places for cell in order[slice(*np.searchsorted(rows, [place, place + 1]))].tolist()]
-        ways = list(dict.fromkeys(tuple(int(recoded.codes[name][cell]) for name in recoded.raw.quasi) for cell in cells))
-        some_go = int(recoded.counts[cells].sum()) < int(recoded.raw.base.occurrences[list(places)].sum()) if cells else False
+        cells = [
+            cell
+            for place in places
+            for cell in order[slice(*np.searchsorted(rows, [place, place + 1]))].tolist()
+        ]
+        ways = list(
+            dict.fromkeys(
+                tuple(int(recoded.codes[name][cell]) for name in recoded.raw.quasi)
+                for cell in cells
+            )
+        )
+        some_go = (
+            int(recoded.counts[cells].sum()) < int(recoded.raw.base.occurrences[list(places)].sum())
+            if cells
+            else False
+        )
         if not ways:
             return None, False
-        labels = {name: text(recoded.labels[name][code]) for name, code in zip(recoded.raw.quasi, ways[0], strict=True)}
+        labels = {
+            name: text(recoded.labels[name][code])
+            for name, code in zip(recoded.raw.quasi, ways[0], strict=True)
+        }
         return labels, some_go or len(ways) > 1
 
 

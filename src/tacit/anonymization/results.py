@@ -34,7 +34,9 @@ class Choice:
         return {
             "generalization": dict(self.generalization),
             "cost": self.cost,
-            **with_decimals({"risk": self.risk, **({"belief": self.belief} if self.belief is not None else {})}),
+            **with_decimals(
+                {"risk": self.risk, **({"belief": self.belief} if self.belief is not None else {})}
+            ),
             "suppressed": str(self.suppressed),
             "chosen": self.chosen,
         }
@@ -64,7 +66,9 @@ class Repaired:
     nodes: tuple[int, int] = (0, 0)  # asked, of so many
     unproved: str = ""
     not_written: tuple[str, ...] = ()
-    portrait: Portrait | None = None  # for a picture of it; people can be named while the source is open only
+    portrait: Portrait | None = (
+        None  # for a picture of it; people can be named while the source is open only
+    )
     seconds: float = 0.0
     not_asked: tuple[str, ...] = ()
 

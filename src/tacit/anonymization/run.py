@@ -64,7 +64,9 @@ def anonymize(
         if output is not None:
             engine.check_target(output, replace=replace_output, keep=keep)
         job.step("counting the table", 0.0)
-        task = task_of(plan, release, source, options or {}, aware=aware, relaxed=relaxed, seconds=seconds)
+        task = task_of(
+            plan, release, source, options or {}, aware=aware, relaxed=relaxed, seconds=seconds
+        )
         if output is not None:
             # Once more: now the engine knows which files it reads.
             engine.check_target(output, replace=replace_output, keep=keep)
@@ -74,7 +76,9 @@ def anonymize(
             job.step("checking what was written", 0.95)
             compare(found.recoded, engine, output)
             written = columns_of(task.raw)
-            left = tuple(name for name in engine.columns(task.raw.table.name) if name not in written)
+            left = tuple(
+                name for name in engine.columns(task.raw.table.name) if name not in written
+            )
             found = replace(found, output=output, not_written=left)
         if isinstance(found, Repaired) and portrait:
             found = found.with_portrait()
@@ -86,13 +90,18 @@ def solve(task: Task, job: Job, levels: Mapping[str, int] | None = None) -> Repa
     """Find the release, by the method that was asked for, or at some levels. The checks' own verdicts have the last word."""
     for one in task.required:
         if one.definition.missing == "error":
-            task.raw.groups(missing="error")  # looks at the table itself, whatever levels would hide
+            task.raw.groups(
+                missing="error"
+            )  # looks at the table itself, whatever levels would hide
     if levels is not None:
         found = at_levels(task, levels, job)
     else:
         found = by_lattice(task, job) if task.repair.method == "lattice" else by_groups(task, job)
     if isinstance(found, Repaired) and any(verdict.status != "holds" for verdict in found.verdicts):
-        raise EngineError("the release that was found does not meet its checks.", hint="Nothing was written. Please report this.")
+        raise EngineError(
+            "the release that was found does not meet its checks.",
+            hint="Nothing was written. Please report this.",
+        )
     return replace(found, not_asked=task.not_asked) if isinstance(found, Repaired) else found
 
 
@@ -102,35 +111,51 @@ def by_lattice(task: Task, job: Job) -> Repaired | NotRepaired:
     judge = Judge(task.raw, task.required, lattice, suppress=task.suppress)
     cost = cost_by(judge, task.repair.utility, task.repair.weights)
     every = task.aware or (task.choices and len(task.raw.base) <= CHART_CELLS)
-    found = search(judge, cost, every=every, seconds=task.seconds, patience=None if task.aware else CHART_SECONDS, job=job)
+    found = search(
+        judge,
+        cost,
+        every=every,
+        seconds=task.seconds,
+        patience=None if task.aware else CHART_SECONDS,
+        job=job,
+    )
     nodes = (judge.asked, len(lattice))
     if found.best is None:
         return not_possible(task, judge, found, job)
     best = found.best
     if task.aware:
-        withstands = next((node for node in by_cost(found.minimal, judge, cost) if is_silent(task, judge, node)), None)
+        withstands = next(
+            (node for node in by_cost(found.minimal, judge, cost) if is_silent(task, judge, node)),
+            None,
+        )
         if withstands is None:
             return replace(not_aware(task), nodes=nodes)
         best = withstands
     made = repaired_at(task, judge, best, why_unproved(task, judge, found))
     return replace(
-        made, choices=choices(task, judge, cost, found, best),
+        made,
+        choices=choices(task, judge, cost, found, best),
         all_choices=found.all_minimal and judge.is_thorough and len(found.minimal) <= CHART,
-        aware=minimality_stories(task, made.recoded), nodes=nodes,
-    )  # fmt: skip
+        aware=minimality_stories(task, made.recoded),
+        nodes=nodes,
+    )
 
 
 def at_levels(task: Task, levels: Mapping[str, int], job: Job) -> Repaired | NotRepaired:
     """The release at levels that were picked, where all checks hold there."""
     node = picked_node(task, levels)
     if task.aware:
-        raise InputError("levels that are picked are not the least that pass.", hint="Leave --aware out.")
+        raise InputError(
+            "levels that are picked are not the least that pass.", hint="Leave --aware out."
+        )
     job.step("asking the checks", 0.3)
     judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
     if not judge.holds(node):
         return not_at(task, judge, judge.outcome(node))
     job.step("measuring what is lost", 0.6)
-    choice = choice_at(task, judge, cost_by(judge, task.repair.utility, task.repair.weights), node, chosen=True)
+    choice = choice_at(
+        task, judge, cost_by(judge, task.repair.utility, task.repair.weights), node, chosen=True
+    )
     return replace(repaired_at(task, judge, node, PICKED), choices=(choice,))
 
 
@@ -140,9 +165,15 @@ def repaired_at(task: Task, judge: Judge, node: Node, unproved: str) -> Repaired
     # Names of people make the story of a small table; in a large one they cost more than the search.
     asked = recoded.question() if len(task.raw.base) <= CHART_CELLS else judge.released(node)
     return Repaired(
-        task.release, recoded, task.verdicts(asked), describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
-        task.repair, proved=not unproved, unproved=unproved, nodes=(judge.asked, len(judge.lattice)),
-    )  # fmt: skip
+        task.release,
+        recoded,
+        task.verdicts(asked),
+        describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
+        task.repair,
+        proved=not unproved,
+        unproved=unproved,
+        nodes=(judge.asked, len(judge.lattice)),
+    )
 
 
 def why_unproved(task: Task, judge: Judge, found: Found) -> str:
@@ -154,7 +185,9 @@ def why_unproved(task: Task, judge: Judge, found: Found) -> str:
     if not judge.is_thorough:
         return "rows are dropped by whole groups, those that fail; other ways to drop rows were not tried"
     if judge.suppress and task.repair.utility == "average-group":
-        return "rows are dropped only where a check fails; dropping others may lower the average group"
+        return (
+            "rows are dropped only where a check fails; dropping others may lower the average group"
+        )
     return ""
 
 
@@ -168,7 +201,10 @@ def choices(task: Task, judge: Judge, cost: Any, found: Found, best: Node) -> tu
     if not task.choices:
         return ()
     nodes = by_cost([*{*found.minimal, best}], judge, cost)[:CHART]
-    return tuple(choice_at(task, judge, cost, node, chosen=node == best) for node in ([*nodes, best] if best not in nodes else nodes))
+    return tuple(
+        choice_at(task, judge, cost, node, chosen=node == best)
+        for node in ([*nodes, best] if best not in nodes else nodes)
+    )
 
 
 def choice_at(task: Task, judge: Judge, cost: Any, node: Node, *, chosen: bool) -> Choice:
@@ -176,7 +212,14 @@ def choice_at(task: Task, judge: Judge, cost: Any, node: Node, *, chosen: bool) 
     outcome = judge.outcome(node)
     question = judge.released(node)
     risk = Fraction(1, max(1, int(outcome.sizes.min(initial=question.people))))
-    return Choice(judge.lattice.named(node), cost.of(outcome), risk, greatest_belief(question), outcome.suppressed, chosen)
+    return Choice(
+        judge.lattice.named(node),
+        cost.of(outcome),
+        risk,
+        greatest_belief(question),
+        outcome.suppressed,
+        chosen,
+    )
 
 
 def greatest_belief(question: MicrodataQuestion) -> Fraction | None:
@@ -187,7 +230,10 @@ def greatest_belief(question: MicrodataQuestion) -> Fraction | None:
         some = np.flatnonzero(np.diff(groups.starts))
         if not len(some):
             continue
-        first, known = groups.counts[groups.starts[some]], np.add.reduceat(groups.counts, groups.starts[some])
+        first, known = (
+            groups.counts[groups.starts[some]],
+            np.add.reduceat(groups.counts, groups.starts[some]),
+        )
         place = int(np.argmax(first / known))
         share = Fraction(int(first[place]), int(known[place]))
         greatest = share if greatest is None else max(greatest, share)
@@ -202,7 +248,9 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
         from tacit.repairs.mondrian import mondrian
 
         weights = {name: float(weight) for name, weight in task.repair.weights.items()}
-        outcome = mondrian(task.raw, task.required, strict=not task.relaxed, weights=weights, **common)
+        outcome = mondrian(
+            task.raw, task.required, strict=not task.relaxed, weights=weights, **common
+        )
     else:
         from tacit.repairs.window import window
 
@@ -211,14 +259,23 @@ def by_groups(task: Task, job: Job) -> Repaired | NotRepaired:
         judge = Judge(task.raw, task.required, task.lattice(), suppress=task.suppress)
         top = judge.recoded_whole(judge.lattice.top) if outcome.proved else None
         return NotRepaired(
-            task.release, outcome.because, outcome.proved, task.verdicts(top.question()) if top else (),
-            tuple(advice(task, judge, job)), task.repair,
-        )  # fmt: skip
+            task.release,
+            outcome.because,
+            outcome.proved,
+            task.verdicts(top.question()) if top else (),
+            tuple(advice(task, judge, job)),
+            task.repair,
+        )
     recoded = outcome.recoded
     return Repaired(
-        task.release, recoded, task.verdicts(recoded.question()), describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
-        task.repair, proved=False, unproved="groups are found step by step, and others may lose less",
-    )  # fmt: skip
+        task.release,
+        recoded,
+        task.verdicts(recoded.question()),
+        describe(recoded, utility=task.repair.utility, weights=task.repair.weights or None),
+        task.repair,
+        proved=False,
+        unproved="groups are found step by step, and others may lose less",
+    )
 
 
 def refuse_for_groups(task: Task) -> None:
@@ -242,5 +299,6 @@ def refuse_for_groups(task: Task) -> None:
         raise InputError(f"groups of {method} have no height.", hint="Use --utility loss.")
     if task.aware:
         raise InputError(
-            f"what an attacker learns who knows how {method} chooses is not computed.", hint="Use --aware with --method lattice."
+            f"what an attacker learns who knows how {method} chooses is not computed.",
+            hint="Use --aware with --method lattice.",
         )

@@ -63,28 +63,40 @@ class Task:
 
 
 def task_of(
-    plan: Plan, release: str, source: Source, options: Mapping[str, Any], *, aware: bool, relaxed: bool, seconds: float | None
+    plan: Plan,
+    release: str,
+    source: Source,
+    options: Mapping[str, Any],
+    *,
+    aware: bool,
+    relaxed: bool,
+    seconds: float | None,
 ) -> Task:
     """What the plan and the options ask for."""
     microdata = plan.releases.get(release)
     if not isinstance(microdata, Microdata):
         if isinstance(microdata, Synthetic):
-            raise PlanError(f"{release} is synthetic data, which is drawn and not generalized.", hint=f"Write tacit synthesize {release} -o FILE.")
+            raise PlanError(
+                f"{release} is synthetic data, which is drawn and not generalized.",
+                hint=f"Write tacit synthesize {release} -o FILE.",
+            )
         known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
         hint = did_you_mean(release, known) or "Add one under releases: {table: NAME}."
         raise PlanError(f"the plan has no microdata release {release!r}.", hint=hint)
     if microdata.file is not None:
         raise PlanError(
-            f"release {release!r} is a file that is there already.", mark=plan.mark("releases", release, "file"),
+            f"release {release!r} is a file that is there already.",
+            mark=plan.mark("releases", release, "file"),
             hint=f"Add a release {{table: {microdata.table}}} to generalize the table itself.",
-        )  # fmt: skip
+        )
     checks = [check for check in plan.checks if release in check.releases]
     raise_all(not_built(plan, checks))
     if not checks:
         raise PlanError(
             f"the plan has no check of release {release!r}, so there is nothing to reach.",
-            mark=plan.mark("releases", release), hint=f"Add one, for example - k-anonymity: {{release: {release}, k: 5}}",
-        )  # fmt: skip
+            mark=plan.mark("releases", release),
+            hint=f"Add one, for example - k-anonymity: {{release: {release}, k: 5}}",
+        )
     left = not_asked(plan, release)
     checks = [check for check in checks if check.kind in MICRODATA]
     if not checks:
@@ -94,11 +106,22 @@ def task_of(
             hint=f"Add one that it can, for example - k-anonymity: {{release: {release}, k: 5}}, and ask the others afterwards with tacit check.",
         )
     required = tuple(
-        Required(microdata_definition(check.kind, check.parameters, source), check.sensitive) for check in checks
+        Required(microdata_definition(check.kind, check.parameters, source), check.sensitive)
+        for check in checks
     )
     repair = replace(microdata.repair, **options)
     raw = source.raw(release)
-    return Task(release, raw, required, repair, tuple(check.name for check in checks), aware, relaxed, seconds, not_asked=left)
+    return Task(
+        release,
+        raw,
+        required,
+        repair,
+        tuple(check.name for check in checks),
+        aware,
+        relaxed,
+        seconds,
+        not_asked=left,
+    )
 
 
 def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
@@ -108,7 +131,14 @@ def not_asked(plan: Plan, release: str) -> tuple[str, ...]:
     """
     checks = [check for check in plan.checks if release in check.releases]
     as_views = [called(check) for check in checks if check.kind not in MICRODATA]
-    return (*as_views, *(f"{called(check)} beside what is out already" for check in checks if check.kind in MICRODATA and has_beside(check, plan)))
+    return (
+        *as_views,
+        *(
+            f"{called(check)} beside what is out already"
+            for check in checks
+            if check.kind in MICRODATA and has_beside(check, plan)
+        ),
+    )
 
 
 def has_beside(check: Check, plan: Plan) -> bool:
@@ -128,7 +158,9 @@ def called(check: Check) -> str:
     return f"{check.name} ({told})" if check.name else told
 
 
-def microdata_definition(kind: str, parameters: Mapping[str, Any], source: Source) -> MicrodataDefinition:
+def microdata_definition(
+    kind: str, parameters: Mapping[str, Any], source: Source
+) -> MicrodataDefinition:
     """The definition of a check of microdata, with the files that it names."""
     assert kind in MICRODATA
     definition = define(kind, parameters).with_files(source.lines)

@@ -174,7 +174,14 @@ def all_minimal(
         job.step("attacking the minimal tables", number / len(found.minimal))
         tables.append(attacked(judge, node, sensitive, threshold))
     return AllMinimal(
-        raw.release, sensitive, tuple(one.label for one in required), threshold, raw.people, tuple(tables), found.all_minimal, found.asked
+        raw.release,
+        sensitive,
+        tuple(one.label for one in required),
+        threshold,
+        raw.people,
+        tuple(tables),
+        found.all_minimal,
+        found.asked,
     )
 
 
@@ -196,17 +203,25 @@ def show(found: AllMinimal, most: int = 20) -> Iterator[str]:
     """What a person reads: the two lines of the tables, then the minimal tables, the most exposed first."""
     told = listed(found.required) or "no check"
     if not found.tables:
-        yield f"{found.release}: no table meets {told}, however general." if found.complete else (
-            f"{found.release}: no table that meets {told} was found in the time given."
+        yield (
+            f"{found.release}: no table meets {told}, however general."
+            if found.complete
+            else (f"{found.release}: no table that meets {told} was found in the time given.")
         )
         return
     some = "" if found.complete else " found so far (not all were looked at)"
     yield f"{found.release}: {plural('minimal table', len(found.tables))} for {told}{some}, each of {people(found.people)}."
     yield line(found.certain, f"groups with a single {spoken(found.sensitive)}")
     if found.threshold < 1:
-        yield line(found.near, f"groups where one {spoken(found.sensitive)} has {plain(found.threshold * 100)} % or more")
+        yield line(
+            found.near,
+            f"groups where one {spoken(found.sensitive)} has {plain(found.threshold * 100)} % or more",
+        )
     yield "The minimal tables, those that give most people away first:"
-    order = sorted(found.tables, key=lambda table: (-table.certain.people, -table.near.people, tuple(table.levels.values())))
+    order = sorted(
+        found.tables,
+        key=lambda table: (-table.certain.people, -table.near.people, tuple(table.levels.values())),
+    )
     for table in order[:most]:
         yield f"  {one_table(table)}"
     if len(order) > most:
@@ -220,7 +235,11 @@ def line(average: Average, words: str) -> str:
     '8 of 10 tables have groups with a single salary; on average 1.20 groups with 228.20 people per table.'
     """
     if not average.affected:
-        return f"None of the {plural('table', average.total)} has {words}." if average.total > 1 else f"It has no {words}."
+        return (
+            f"None of the {plural('table', average.total)} has {words}."
+            if average.total > 1
+            else f"It has no {words}."
+        )
     verb = "has" if average.affected == 1 else "have"
     return (
         f"{average.affected} of {plural('table', average.total)} {verb} {words}; on average "

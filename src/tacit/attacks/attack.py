@@ -62,21 +62,36 @@ def attack(
         question = given.stricter or given
         columns = chosen_columns(question, sensitive)
         found = find_target(source, microdata, question, target) if target is not None else None
-        outside = read_outside(link, question, source.engines[release]) if link is not None else None
+        outside = (
+            read_outside(link, question, source.engines[release]) if link is not None else None
+        )
         scenes = [
             Scene(
-                question, column, threshold, asked(plan, release, source), outside, found,
-                levels_known=microdata.file is None, doubtful=bool(column) and is_doubtful(given, column),
+                question,
+                column,
+                threshold,
+                asked(plan, release, source),
+                outside,
+                found,
+                levels_known=microdata.file is None,
+                doubtful=bool(column) and is_doubtful(given, column),
             )
             for column in columns or ("",)
-        ]  # fmt: skip
+        ]
         stories = tell(scenes, job)
     identity = found.identity if found else None
-    return Attack(release, stories, question.people, identity, question.warnings, time.perf_counter() - begun)
+    return Attack(
+        release, stories, question.people, identity, question.warnings, time.perf_counter() - begun
+    )
 
 
 def attack_all_minimal(
-    plan: Plan, release: str, *, sensitive: str | None = None, threshold: Fraction = NINETY_FIVE, job: Job | None = None
+    plan: Plan,
+    release: str,
+    *,
+    sensitive: str | None = None,
+    threshold: Fraction = NINETY_FIVE,
+    job: Job | None = None,
 ) -> tuple[AllMinimal, ...]:
     """Homogeneity in every minimal table that meets the checks of a release, for each sensitive column."""
     from tacit.anonymization.task import task_of
@@ -86,7 +101,15 @@ def attack_all_minimal(
         task = task_of(plan, release, source, {}, aware=False, relaxed=False, seconds=None)
         columns = chosen_columns(task.raw, sensitive)
         return tuple(
-            all_minimal(task.raw, task.required, task.lattice(), column, threshold=threshold, suppress=task.suppress, job=job)
+            all_minimal(
+                task.raw,
+                task.required,
+                task.lattice(),
+                column,
+                threshold=threshold,
+                suppress=task.suppress,
+                job=job,
+            )
             for column in columns
         )
 
@@ -96,7 +119,9 @@ def is_doubtful(question: MicrodataQuestion, column: str) -> bool:
     if question.stricter is None:
         return False
     ours, stricter = question.base, question.stricter.base
-    return ours.dictionaries[column] != stricter.dictionaries[column] or ours.missing(column) != stricter.missing(column)
+    return ours.dictionaries[column] != stricter.dictionaries[column] or ours.missing(
+        column
+    ) != stricter.missing(column)
 
 
 def tell(scenes: list[Scene], job: Job) -> tuple[Story, ...]:
@@ -123,7 +148,10 @@ def named_release(plan: Plan, name: str) -> Microdata:
     known = [one.name for one in plan.releases.values() if isinstance(one, Microdata)]
     if release is None:
         raise PlanError(f"the plan has no release {name!r}.", hint=did_you_mean(name, known))
-    raise PlanError(f"{name} is not microdata.", hint=f"Attacks are for generalized tables. {did_you_mean(name, known)}")
+    raise PlanError(
+        f"{name} is not microdata.",
+        hint=f"Attacks are for generalized tables. {did_you_mean(name, known)}",
+    )
 
 
 def chosen_columns(question: MicrodataQuestion, sensitive: str | None) -> tuple[str, ...]:
@@ -161,7 +189,9 @@ def read_threshold(text: str) -> Fraction:
     try:
         share = exact(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
     except ValueError:
-        raise ParameterError(f"the threshold {text!r} is no share.", parameter="threshold", hint=hint) from None
+        raise ParameterError(
+            f"the threshold {text!r} is no share.", parameter="threshold", hint=hint
+        ) from None
     if not 0 < share <= 1:
         raise ParameterError(f"the threshold {text} is no share.", parameter="threshold", hint=hint)
     return share
@@ -172,7 +202,9 @@ def key_columns(table: Table) -> tuple[str, ...]:
     return table.person or (table.keys[0] if table.keys else table.identifiers)
 
 
-def find_target(source: Source, release: Microdata, question: MicrodataQuestion, text: str) -> Target:
+def find_target(
+    source: Source, release: Microdata, question: MicrodataQuestion, text: str
+) -> Target:
     """Look somebody up in the table. The error names columns and counts only."""
     if release.file is not None:
         raise InputError(
@@ -187,23 +219,34 @@ def find_target(source: Source, release: Microdata, question: MicrodataQuestion,
             hint="Name the column under the table: person: [name]",
         )
     wanted = text.split(",") if len(names) > 1 else [text]
-    by = f"It is looked up by {listed(names)}" + (", separated by commas." if len(names) > 1 else ".")
-    missing = InputError(f"--target: none of the {people(question.people)} of table {table.name} has this value.", hint=by)
+    by = f"It is looked up by {listed(names)}" + (
+        ", separated by commas." if len(names) > 1 else "."
+    )
+    missing = InputError(
+        f"--target: none of the {people(question.people)} of table {table.name} has this value.",
+        hint=by,
+    )
     if len(wanted) != len(names):
         raise missing
     types = engine.columns(table.name)
     try:
-        values = {name: typed(one.strip(), types[name]) for name, one in zip(names, wanted, strict=True)}
+        values = {
+            name: typed(one.strip(), types[name]) for name, one in zip(names, wanted, strict=True)
+        }
     except ValueError:
         raise missing from None
     columns = [*question.quasi, *question.sensitive]
     parts = parts_of(table, types)
     stored = unfused(columns, parts)
-    query = shapes.matching(table.name, stored, values, collations=engine.collations(table.name), limit=ROWS)
+    query = shapes.matching(
+        table.name, stored, values, collations=engine.collations(table.name), limit=ROWS
+    )
     rows: dict[int, None] = {}
     for row in engine.rows(query):
         cells = dict(zip(stored, row, strict=True))
-        rows |= dict.fromkeys(rows_with(question.base, {name: value_in(cells, name, parts) for name in columns}))
+        rows |= dict.fromkeys(
+            rows_with(question.base, {name: value_in(cells, name, parts) for name in columns})
+        )
     if not rows:
         raise missing
     return Target(values, tuple(rows))
@@ -223,7 +266,11 @@ def typed(text: str, kind: str) -> Any:
     if kind == "timestamp":
         return datetime.fromisoformat(text)
     if kind == "boolean":
-        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else text
+        return (
+            {"true": True, "false": False}[text.lower()]
+            if text.lower() in ("true", "false")
+            else text
+        )
     return text
 
 
@@ -249,11 +296,15 @@ def read_outside(link: Path, question: MicrodataQuestion, engine: Engine) -> Out
         others = identity_columns(question, header, shared)
         rows = list(reader.rows(shapes.columns_of(again, [*shared, *others])))
     return Outside(
-        link.name, shared, tuple((tuple(row[: len(shared)]), named(others, row[len(shared) :])) for row in rows)
+        link.name,
+        shared,
+        tuple((tuple(row[: len(shared)]), named(others, row[len(shared) :])) for row in rows),
     )
 
 
-def identity_columns(question: MicrodataQuestion, header: list[str], shared: tuple[str, ...]) -> list[str]:
+def identity_columns(
+    question: MicrodataQuestion, header: list[str], shared: tuple[str, ...]
+) -> list[str]:
     """The columns of the outside table that say who somebody is: those of the plan, else its first other one."""
     ours = [one for one in key_columns(question.table) if one in header]
     return ours or [one for one in header if one not in (*shared, *question.sensitive)][:1]

@@ -36,7 +36,9 @@ def background(scene: Scene) -> Story | None:
     if found is None:
         column = spoken(scene.column)
         message = f"nothing needs to be ruled out: everybody's {column} is certain already"
-        return Story(NAME, message, scene.column, before=None, after=None, reason="everybody is certain")
+        return Story(
+            NAME, message, scene.column, before=None, after=None, reason="everybody is certain"
+        )
     number, value = found
     return about(scene, number, value, scene.question.person(scene.groups, number, value))
 
@@ -57,7 +59,9 @@ def least_known(scene: Scene) -> tuple[int, Any] | None:
     fewest = int(distinct[open_groups].min())
     chosen = np.flatnonzero((open_groups & (distinct == fewest))[cells.owner])
     counted = scene.question.before(scene.column)
-    common = np.array([counted.get(value, 0) for value in groups.dictionary], dtype=np.int64)[cells.values]
+    common = np.array([counted.get(value, 0) for value in groups.dictionary], dtype=np.int64)[
+        cells.values
+    ]
     begins = run_starts(cells.owner)
     total = np.zeros(len(groups), dtype=np.int64)
     total[cells.owner[begins]] = np.add.reduceat(common, begins)
@@ -76,7 +80,10 @@ def about(scene: Scene, number: int, value: Any, person: Person) -> Story | None
     before, after = Fraction(*found.before), Fraction(*found.after)
     name = again(person)
     steps = [Step("before the release", before), Step("with the release", after)]
-    steps += [Step(f"ruling out that {name} {saying(scene.column, other)}", share) for other, share in chain]
+    steps += [
+        Step(f"ruling out that {name} {saying(scene.column, other)}", share)
+        for other, share in chain
+    ]
     last = steps[-1].belief
     # Where people have several values another choice might need fewer negations.
     most = "at most " if scene.groups.several and len(chain) > 1 else ""
@@ -102,7 +109,9 @@ def about(scene: Scene, number: int, value: Any, person: Person) -> Story | None
         value,
         before,
         last,
-        people=as_exposed(scene, len(chain)) if scene.place is None else int(scene.groups.sizes[number]),
+        people=as_exposed(scene, len(chain))
+        if scene.place is None
+        else int(scene.groups.sizes[number]),
         steps=tuple(steps),
         facts={"negations": len(chain), "after_release": after, "people": scene.question.people},
     )
@@ -121,7 +130,9 @@ def negations(
     [('cold', Fraction(2, 3)), ('cough', Fraction(1, 1))]
     """
     left = dict(crowd)
-    having_it = own or min((having for having in crowd if value in having), key=len, default=frozenset([value]))
+    having_it = own or min(
+        (having for having in crowd if value in having), key=len, default=frozenset([value])
+    )
     found = []
     while others := {one for having in left if value not in having for one in having} - having_it:
         best = max(sorted(others, key=str), key=lambda other: belief(struck(left, other), value))

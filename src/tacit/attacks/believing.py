@@ -66,7 +66,11 @@ class Guess:
         Whatever else is avoided in the group is among what the person avoids: what is left is as likely as it is frequent.
         """
         knowledge = self.knowledge
-        left = {value: number for value, number in cells.items() if value != knowledge.value and value not in knowledge.negated}
+        left = {
+            value: number
+            for value, number in cells.items()
+            if value != knowledge.value and value not in knowledge.negated
+        }
         whole = max(1, sum(left.values()))
         shares = {value: (1 - self.belief) * Fraction(left.get(value, 0), whole) for value in cells}
         return {**shares, knowledge.value: self.belief}
@@ -112,7 +116,9 @@ class Believed:
         return next(one for one in self.beliefs if one.value == value)
 
 
-Packs = list[tuple[Fraction, tuple[tuple[int, int], ...]]]  # by number of atoms: how likely, and how many in which group
+Packs = list[
+    tuple[Fraction, tuple[tuple[int, int], ...]]
+]  # by number of atoms: how likely, and how many in which group
 
 
 class Elsewhere:
@@ -144,7 +150,9 @@ class Elsewhere:
         found = [smallest(crowds, logs[:, atoms], atoms) for atoms in range(1, k + 1)]
         numbers = [int(crowds.numbers[row]) for row, _ in found]
         packs = best_packs([share for _, share in found])
-        return [(share, tuple((numbers[size - 1], size) for size in sizes)) for share, sizes in packs]
+        return [
+            (share, tuple((numbers[size - 1], size) for size in sizes)) for share, sizes in packs
+        ]
 
     def _crowds(self, k: int) -> tuple[Crowds, Floats]:
         if k not in self._found:
@@ -158,10 +166,17 @@ def deep(groups: Groups, k: int) -> Groups:
     lengths = np.diff(groups.starts)
     kept = np.where(lengths > k, lengths, 0)
     inside = np.repeat(lengths > k, lengths)
-    return replace(groups, starts=np.concatenate(([0], np.cumsum(kept))), values=groups.values[inside], counts=groups.counts[inside])
+    return replace(
+        groups,
+        starts=np.concatenate(([0], np.cumsum(kept))),
+        values=groups.values[inside],
+        counts=groups.counts[inside],
+    )
 
 
-def worst_guess(groups: Groups, group: int, value: Any, amount: Amount, elsewhere: Elsewhere) -> Guess:
+def worst_guess(
+    groups: Groups, group: int, value: Any, amount: Amount, elsewhere: Elsewhere
+) -> Guess:
     """The greatest belief that a person of a group has a value which occurs there, if so much is known."""
     cells, k = groups.cells(group), amount.implications
     others = tuple(one for one in cells if one != value)
@@ -171,18 +186,29 @@ def worst_guess(groups: Groups, group: int, value: Any, amount: Amount, elsewher
     apart = elsewhere.fewest(group) if amount.anywhere and k else None
     if apart is not None and len(every := tuple(groups.cells(apart))) <= k:
         # "If she has this value, then ..." for each value that she can have: that is to say it.
-        return Guess(Fraction(1), Knowledge(group, value, negated=others[:n], implied=((apart, every),)))
+        return Guess(
+            Fraction(1), Knowledge(group, value, negated=others[:n], implied=((apart, every),))
+        )
     packs = elsewhere.packs(group, k) if apart is not None else []
     inside = Inside(tuple(cells.values()), cells[value], n)
     own = [inside.least(at) for at in range(k + 1)]
     # Among equals the knowledge that is all about one group.
-    at = min(range(k, -1, -1) if packs else (k,), key=lambda at: own[at][0] * packs[k - at][0] if packs else 0)
+    at = min(
+        range(k, -1, -1) if packs else (k,),
+        key=lambda at: own[at][0] * packs[k - at][0] if packs else 0,
+    )
     share, sizes = own[at]
     odds = share * (packs[k - at][0] if packs else 1) * inside.people / inside.having
     avoided = (value, *others[: sizes[0] - 1])
     mine = [(group, avoided if size == sizes[0] else tuple(cells)[:size]) for size in sizes[1:]]
-    theirs = [(other, values) for other, size in (packs[k - at][1] if packs else ()) for values in ways_to_avoid(groups, other, size)]
-    return Guess(1 / (1 + odds), Knowledge(group, value, negated=avoided[1:], implied=(*mine, *theirs)))
+    theirs = [
+        (other, values)
+        for other, size in (packs[k - at][1] if packs else ())
+        for values in ways_to_avoid(groups, other, size)
+    ]
+    return Guess(
+        1 / (1 + odds), Knowledge(group, value, negated=avoided[1:], implied=(*mine, *theirs))
+    )
 
 
 Avoided = tuple[Fraction, tuple[int, ...]]  # how likely, and how many values everybody avoids
@@ -202,7 +228,9 @@ class Inside:
         self.people, self.having, self._negations = sum(counts), having, negations
         others = list(counts)
         others.remove(having)
-        self._whole = [having + one for one in accumulate(others, initial=0)]  # with the value itself
+        self._whole = [
+            having + one for one in accumulate(others, initial=0)
+        ]  # with the value itself
         self._sums = [0, *accumulate(counts)]
         self._found: dict[tuple[int, int, int], Avoided | None] = {}
 
@@ -248,16 +276,27 @@ class Believer:
     `people` finds a few people of a group, to tell of them by name.
     """
 
-    def __init__(self, scene: Scene, people: Callable[[int, int], list[Person]] | None = None) -> None:
-        self.scene, self.question, self.column, self.groups = scene, scene.question, scene.column, scene.groups
+    def __init__(
+        self, scene: Scene, people: Callable[[int, int], list[Person]] | None = None
+    ) -> None:
+        self.scene, self.question, self.column, self.groups = (
+            scene,
+            scene.question,
+            scene.column,
+            scene.groups,
+        )
         self._elsewhere = Elsewhere(self.groups)
         reason = undecidable(self.question, self.groups, CHECK)
         self._reason = reason.text if reason else None
         self._known = max(1, self.question.known_people(self.column))
-        self._find = people or (lambda group, number: self.question.persons(self.groups, group, number))
+        self._find = people or (
+            lambda group, number: self.question.persons(self.groups, group, number)
+        )
         self._people: dict[int, list[Person]] = {}
 
-    def believe(self, person: Person, group: int, true: Any, amount: Amount | None = None, asked: Any = None) -> Believed:
+    def believe(
+        self, person: Person, group: int, true: Any, amount: Amount | None = None, asked: Any = None
+    ) -> Believed:
         """What is believed about a person of a group.
 
         The knowledge is the worst for the value `asked` (else for the true one, of which all of it is true; else for the most
@@ -268,29 +307,56 @@ class Believer:
         known = int(self.scene.cells.known[group])
         asked = next((one for one in (asked, true, *shares) if one in shares), None)
         told = dict.fromkeys(one for one in (asked, true, *list(shares)[:SHOWN]) if one is not None)
-        guesses = {} if self._reason else {
-            value: worst_guess(self.groups, group, value, amount, self._elsewhere) for value in told if value in shares
-        }  # fmt: skip
+        guesses = (
+            {}
+            if self._reason
+            else {
+                value: worst_guess(self.groups, group, value, amount, self._elsewhere)
+                for value in told
+                if value in shares
+            }
+        )
         guess = guesses.get(asked)
         knowing = guess.beliefs(shares) if guess else {}
         beliefs = [
             Belief(
-                value, Fraction(self.question.before(self.column).get(value, 0), self._known), Fraction(shares.get(value, 0), max(1, known)),
-                knowing.get(value, Fraction(0)) if guess else None, guesses[value].belief if value in guesses else None,
+                value,
+                Fraction(self.question.before(self.column).get(value, 0), self._known),
+                Fraction(shares.get(value, 0), max(1, known)),
+                knowing.get(value, Fraction(0)) if guess else None,
+                guesses[value].belief if value in guesses else None,
             )
             for value in told
-        ]  # fmt: skip
+        ]
         return Believed(
-            person, self.column, true, asked, int(self.groups.sizes[group]), known, len(shares),
-            tuple(sorted(beliefs, key=lambda one: -one.after)), self._told(person, guess) if guess else (),
-            any(len(values) == len(self.groups.cells(other)) for other, values in guess.knowledge.implied) if guess else False, self._reason,
-        )  # fmt: skip
+            person,
+            self.column,
+            true,
+            asked,
+            int(self.groups.sizes[group]),
+            known,
+            len(shares),
+            tuple(sorted(beliefs, key=lambda one: -one.after)),
+            self._told(person, guess) if guess else (),
+            any(
+                len(values) == len(self.groups.cells(other))
+                for other, values in guess.knowledge.implied
+            )
+            if guess
+            else False,
+            self._reason,
+        )
 
     def _told(self, person: Person, guess: Guess) -> tuple[str, ...]:
         """The knowledge in sentences about people of the table."""
         knowledge = guess.knowledge
-        roles = [(knowledge.group, knowledge.value), *((group, None) for group, _ in knowledge.implied)]
-        names = named(roles, [person, *self._bystanders(person, [group for group, _ in knowledge.implied])])
+        roles = [
+            (knowledge.group, knowledge.value),
+            *((group, None) for group, _ in knowledge.implied),
+        ]
+        names = named(
+            roles, [person, *self._bystanders(person, [group for group, _ in knowledge.implied])]
+        )
         claim = f"{names[0]} {saying(self.column, knowledge.value)}"
         return (
             *(f"{names[0]} {denying(self.column, value)}" for value in knowledge.negated),
@@ -308,7 +374,9 @@ class Believer:
         for group in groups:
             if group not in self._people:
                 self._people[group] = self._find(group, MOST + 1)
-            one = next((one for one in self._people[group] if one.identity not in taken), Person({}, {}))
+            one = next(
+                (one for one in self._people[group] if one.identity not in taken), Person({}, {})
+            )
             taken.append(one.identity)
             found.append(one)
         return found

@@ -42,7 +42,11 @@ def homogeneity(scene: Scene) -> Story | None:
     person = None
     if scene.place is not None:
         number, person = scene.place.number, scene.place.person
-        value = scene.place.value if scene.place.value is not None else next(iter(scene.shares(number)), None)
+        value = (
+            scene.place.value
+            if scene.place.value is not None
+            else next(iter(scene.shares(number)), None)
+        )
         if value is None:
             return None
     found = scene.learned(number, value, person)
@@ -68,8 +72,12 @@ def worst(scene: Scene) -> tuple[int, Any]:
     """The group and value with the greatest share; among equals the rarest value before, then the first."""
     cells = scene.cells
     counted = scene.question.before(scene.column)
-    rarity = np.array([counted.get(value, 0) for value in scene.groups.dictionary], dtype=np.int64)[cells.values]
-    share = cells.counts / np.maximum(cells.known, 1)[cells.owner]  # equal fractions are equal floats
+    rarity = np.array([counted.get(value, 0) for value in scene.groups.dictionary], dtype=np.int64)[
+        cells.values
+    ]
+    share = (
+        cells.counts / np.maximum(cells.known, 1)[cells.owner]
+    )  # equal fractions are equal floats
     cell = int(np.lexsort((np.arange(len(share)), rarity, -share))[0])
     return int(cells.owner[cell]), scene.groups.dictionary[int(cells.values[cell])]
 
@@ -78,10 +86,20 @@ def headline(scene: Scene, facts: dict[str, Any]) -> str:
     """What was found, without naming anybody."""
     word, everybody = spoken(scene.column), people(scene.question.people)
     sure, close, limit = facts["people_certain"], facts["people_near"], plain(scene.threshold * 100)
-    told = f"the {word} of {sure:,} of {everybody} is certain: " if sure else f"nobody's {word} is certain: "
-    told += f"{plural('group', facts['groups_certain'])} with a single one" if sure else "every group has several"
+    told = (
+        f"the {word} of {sure:,} of {everybody} is certain: "
+        if sure
+        else f"nobody's {word} is certain: "
+    )
+    told += (
+        f"{plural('group', facts['groups_certain'])} with a single one"
+        if sure
+        else "every group has several"
+    )
     if scene.threshold < 1:
-        told += f"; at {limit} % or more: {people(close)} in {plural('group', facts['groups_near'])}"
+        told += (
+            f"; at {limit} % or more: {people(close)} in {plural('group', facts['groups_near'])}"
+        )
     return told
 
 

@@ -18,7 +18,9 @@ from tacit.tables.groups import Groups, group
 from tacit.tables.microdata import MicrodataQuestion, Person
 
 NAME = "linking"
-NO_PLACE = object()  # a value for which the hierarchy has no label: nobody in the release can have it
+NO_PLACE = (
+    object()
+)  # a value for which the hierarchy has no label: nobody in the release can have it
 
 
 def linking(scene: Scene) -> Story | None:
@@ -44,7 +46,11 @@ def alone(scene: Scene) -> Story:
         headline += f"; {raw:,} do before generalization"
     if scene.place is not None:
         headline = f"one of {people(size)} who look the same in the release"
-    found = f"knows which row is {again(person)}'s" if size == 1 else f"can narrow {again(person)} down to {people(size)}"
+    found = (
+        f"knows which row is {again(person)}'s"
+        if size == 1
+        else f"can narrow {again(person)} down to {people(size)}"
+    )
     return Story(
         NAME,
         headline,
@@ -55,7 +61,11 @@ def alone(scene: Scene) -> Story:
         after=after,
         people=unique if scene.place is None else size,
         steps=(Step("before the release", before), Step("with the release", after)),
-        facts={"unique": unique, **({"unique_raw": raw} if raw is not None else {}), "smallest": int(groups.sizes.min())},
+        facts={
+            "unique": unique,
+            **({"unique_raw": raw} if raw is not None else {}),
+            "smallest": int(groups.sizes.min()),
+        },
     )
 
 
@@ -88,7 +98,9 @@ def linked(scene: Scene, outside: Outside) -> Story:
     complete = [one for one in outside.people if None not in one[0]]
     keys = [tuple(shown[i][value] for i, value in enumerate(known)) for known, _ in complete]
     # Each person outside who matches, with the number of the group.
-    matched = [(place_of[key], one) for key, one in zip(keys, complete, strict=True) if key in place_of]
+    matched = [
+        (place_of[key], one) for key, one in zip(keys, complete, strict=True) if key in place_of
+    ]
     crowd = Counter(number for number, _ in matched)
     sizes = groups.sizes.tolist()
     unique = [pair for pair in matched if sizes[pair[0]] == 1]
@@ -103,12 +115,19 @@ def linked(scene: Scene, outside: Outside) -> Story:
     }
     beliefs = beliefs_by_group(scene, groups) if scene.column else {}
     if beliefs:
-        facts["certain"] = sum(beliefs[number][1] == 1 for number, _ in matched if number in beliefs)
+        facts["certain"] = sum(
+            beliefs[number][1] == 1 for number, _ in matched if number in beliefs
+        )
     return told(scene, outside, groups, matched, beliefs, facts)
 
 
 def told(
-    scene: Scene, outside: Outside, groups: Groups, matched: list[Any], beliefs: Mapping[int, Any], facts: dict[str, Any]
+    scene: Scene,
+    outside: Outside,
+    groups: Groups,
+    matched: list[Any],
+    beliefs: Mapping[int, Any],
+    facts: dict[str, Any],
 ) -> Story:
     """The story of the person outside about whom most is learned."""
     number_outside = people(facts["outside"])
@@ -119,19 +138,39 @@ def told(
         headline += f"; {facts['unlisted']:,} could not be looked up, the hierarchies do not list their values"
     concerned = max(facts["unique"], facts.get("certain", 0))
     if not matched:
-        return Story(NAME, headline, scene.column or None, people=0, facts=facts, reason="nobody outside matches")
+        return Story(
+            NAME,
+            headline,
+            scene.column or None,
+            people=0,
+            facts=facts,
+            reason="nobody outside matches",
+        )
     if beliefs:
         known_value = [pair for pair in matched if pair[0] in beliefs]
         if not known_value:
-            return Story(NAME, headline, scene.column, people=concerned, facts=facts, reason="no value is known")
-        number, (known, identity) = min(known_value, key=lambda pair: (-beliefs[pair[0]][1], beliefs[pair[0]][2]))
+            return Story(
+                NAME,
+                headline,
+                scene.column,
+                people=concerned,
+                facts=facts,
+                reason="no value is known",
+            )
+        number, (known, identity) = min(
+            known_value, key=lambda pair: (-beliefs[pair[0]][1], beliefs[pair[0]][2])
+        )
         value, after, before = beliefs[number]
         claim = f"that {again(person := Person(identity, dict(zip(outside.columns, known, strict=True))))} "
         claim += saying(scene.column, value)
     else:
         number, (known, identity) = min(matched, key=lambda pair: int(groups.sizes[pair[0]]))
         person = Person(identity, dict(zip(outside.columns, known, strict=True)))
-        value, after, before = None, Fraction(1, int(groups.sizes[number])), Fraction(1, scene.question.people)
+        value, after, before = (
+            None,
+            Fraction(1, int(groups.sizes[number])),
+            Fraction(1, scene.question.people),
+        )
         claim = f"which row is {again(person)}'s"
     sure = "knows" if after == 1 else f"believes with {percent(after)}"
     return Story(
@@ -145,7 +184,10 @@ def told(
         before,
         after,
         people=concerned,
-        steps=(Step("before the release", before), Step(f"linking {outside.file} with the release", after)),
+        steps=(
+            Step("before the release", before),
+            Step(f"linking {outside.file} with the release", after),
+        ),
         facts=facts,
     )
 
@@ -154,7 +196,10 @@ def groups_by_label(groups: Groups) -> dict[tuple[Any, ...], int]:
     """The number of each group by what the release shows of it."""
     first = np.unique(groups.key_of_row, return_index=True)[1]
     columns = [
-        [groups.levels[name].labels[code] for code in groups.levels[name].codes[groups.base.codes(name)[first]].tolist()]
+        [
+            groups.levels[name].labels[code]
+            for code in groups.levels[name].codes[groups.base.codes(name)[first]].tolist()
+        ]
         for name in groups.columns
     ]
     return {key: number for number, key in enumerate(zip(*columns, strict=True))}
@@ -164,7 +209,9 @@ def labels_outside(question: MicrodataQuestion, outside: Outside) -> list[dict[A
     """For each column of the outside table what the release would show of each of its values."""
     found = []
     for place, column in enumerate(outside.columns):
-        values = tuple(dict.fromkeys(known[place] for known, _ in outside.people if known[place] is not None))
+        values = tuple(
+            dict.fromkeys(known[place] for known, _ in outside.people if known[place] is not None)
+        )
         try:
             labels = question.labels(column, values)
         except DataError:
@@ -192,5 +239,9 @@ def beliefs_by_group(scene: Scene, groups: Groups) -> dict[int, tuple[Any, Fract
     for number in range(len(groups)):
         value, count = next(iter(there.shares(number).items()), (None, 0))
         if count:
-            found[number] = (value, Fraction(count, int(there.cells.known[number])), scene.before(value))
+            found[number] = (
+                value,
+                Fraction(count, int(there.cells.known[number])),
+                scene.before(value),
+            )
     return found

@@ -97,9 +97,16 @@ def minimality(scene: Scene) -> Story | None:
         rules = [one.definition for one in scene.checks]
         judge = Judge(scene, rules)
         if not judge.holds_everywhere(scene.question.levels):
-            reason = "the release does not meet its checks, so its levels are not the least that pass"
-        elif any(judge.holds_everywhere({**scene.question.levels, node.column: node.level}) for node in nodes):
-            reason = "the levels are not minimal: a level could be lower and the checks would still hold"
+            reason = (
+                "the release does not meet its checks, so its levels are not the least that pass"
+            )
+        elif any(
+            judge.holds_everywhere({**scene.question.levels, node.column: node.level})
+            for node in nodes
+        ):
+            reason = (
+                "the levels are not minimal: a level could be lower and the checks would still hold"
+            )
     if reason is not None:
         return not_computed(scene, reason)
     open_nodes = [node for node in nodes if not fails_by_size(scene.question, node, rules)]
@@ -107,7 +114,10 @@ def minimality(scene: Scene) -> Story | None:
         crowds = crowds_of(scene, open_nodes)
         beliefs = posterior(crowds, len(open_nodes), judge) if open_nodes else None
     except TooMany:
-        return not_computed(scene, f"there are too many worlds to count: more than {MOST:,}, or too many different groups in them")
+        return not_computed(
+            scene,
+            f"there are too many worlds to count: more than {MOST:,}, or too many different groups in them",
+        )
     return told(scene, crowds, beliefs, len(nodes))
 
 
@@ -132,7 +142,11 @@ def obstacle(scene: Scene) -> str | None:
             return f"{name} compares groups with the whole table"
         if getattr(one.definition, "missing", "own-group") != "own-group":
             return f"{name} reads missing values with missing: match-any or error"
-        if one.definition.needs_sensitive and len(question.sensitive) > 1 and one.sensitive != scene.column:
+        if (
+            one.definition.needs_sensitive
+            and len(question.sensitive) > 1
+            and one.sensitive != scene.column
+        ):
             return f"{name} looks at other sensitive columns too"
     return None
 
@@ -175,7 +189,9 @@ class Judge:
         if counts not in self.known:
             simple = [simply(rule, counts) for rule in self.rules]
             self.known[counts] = False not in simple and all(
-                self.ask(rule, counts) for rule, known in zip(self.rules, simple, strict=True) if known is None
+                self.ask(rule, counts)
+                for rule, known in zip(self.rules, simple, strict=True)
+                if known is None
             )
         return self.known[counts]
 
@@ -192,17 +208,35 @@ class Judge:
         codes = np.flatnonzero(np.array(counts))
         occurrences = np.array([counts[code] for code in codes.tolist()], dtype=np.int64)
         size = question.base.size(column)
-        base = Counts({column: question.base.dictionaries[column]}, {column: size}, ((column,),), (codes,), occurrences)
+        base = Counts(
+            {column: question.base.dictionaries[column]},
+            {column: size},
+            ((column,),),
+            (codes,),
+            occurrences,
+        )
         rows = int(occurrences.sum())
         return MicrodataQuestion(
-            question.release, question.table, (), (column,), base, {column: self.level}, rows, rows,
-            measure=question.measure, hierarchies=question.hierarchies,
-        )  # fmt: skip
+            question.release,
+            question.table,
+            (),
+            (column,),
+            base,
+            {column: self.level},
+            rows,
+            rows,
+            measure=question.measure,
+            hierarchies=question.hierarchies,
+        )
 
     def holds_everywhere(self, levels: Mapping[str, Level]) -> bool:
         """Do all checks hold at some levels for the table as it is?"""
-        asked = replace(self.scene.question, levels=levels, find=lambda values, limit: [], _cache={})
-        return all(rule.check(asked, sensitive=self.scene.column).status == "holds" for rule in self.rules)
+        asked = replace(
+            self.scene.question, levels=levels, find=lambda values, limit: [], _cache={}
+        )
+        return all(
+            rule.check(asked, sensitive=self.scene.column).status == "holds" for rule in self.rules
+        )
 
 
 def simply(rule: Definition, counts: Row) -> bool | None:
@@ -210,14 +244,21 @@ def simply(rule: Definition, counts: Row) -> bool | None:
 
     >>> simply(KAnonymity(k=3), (1, 1)), simply(LDiversity(kind="distinct", l=2), (1, 1, 0))
     (False, True)
-    >>> simply(LDiversity(kind="recursive", c=2, l=2), (2, 0, 1)), simply(LDiversity(kind="entropy", l=2), (1, 1))
+    >>> (
+    ...     simply(LDiversity(kind="recursive", c=2, l=2), (2, 0, 1)),
+    ...     simply(LDiversity(kind="entropy", l=2), (1, 1)),
+    ... )
     (False, None)
     """
     if isinstance(rule, KAnonymity):
         return sum(counts) >= rule.k
     if isinstance(rule, LDiversity) and rule.kind == "distinct":
         return bool(sum(count > 0 for count in counts) >= rule.l)
-    if isinstance(rule, LDiversity) and rule.kind == "recursive" and not (rule.dont_care or rule.negative):
+    if (
+        isinstance(rule, LDiversity)
+        and rule.kind == "recursive"
+        and not (rule.dont_care or rule.negative)
+    ):
         frequent = sorted(counts, reverse=True)
         return bool(frequent[0] < rule.c * sum(frequent[int(rule.l) - 1 :]))
     return None
@@ -229,7 +270,9 @@ def crowds_of(scene: Scene, nodes: Sequence[Node]) -> list[Crowd]:
     labels = [node.level.codes[base.codes(node.column)].tolist() for node in nodes]
     width = len(groups.dictionary)
     codes, people_there = base.codes(scene.column).tolist(), base.occurrences.tolist()
-    blocks: list[dict[tuple[int, ...], tuple[list[int], list[int]]]] = [{} for _ in range(len(groups))]
+    blocks: list[dict[tuple[int, ...], tuple[list[int], list[int]]]] = [
+        {} for _ in range(len(groups))
+    ]
     for row, number in enumerate(np.searchsorted(groups.keys, groups.key_of_row).tolist()):
         key = tuple(label[row] for label in labels)
         rows, counts = blocks[number].setdefault(key, ([], [0] * width))
@@ -245,7 +288,9 @@ def crowds_of(scene: Scene, nodes: Sequence[Node]) -> list[Crowd]:
     ]
 
 
-def posterior(crowds: Sequence[Crowd], nodes: int, judge: Judge) -> list[dict[tuple[int, int], Fraction]]:
+def posterior(
+    crowds: Sequence[Crowd], nodes: int, judge: Judge
+) -> list[dict[tuple[int, int], Fraction]]:
     """For each group, block and value the share of the worlds kept in which a person has it.
 
     Worlds are kept in which every lower node fails somewhere. Each group is weighed with how often the
@@ -256,7 +301,9 @@ def posterior(crowds: Sequence[Crowd], nodes: int, judge: Judge) -> list[dict[tu
     every = (1 << nodes) - 1
     nothing: Shares = {0: 1}
     before = list(accumulate((one.worlds for one in tallies), either, initial=nothing))
-    after = list(accumulate((one.worlds for one in reversed(tallies)), either, initial=nothing))[::-1]
+    after = list(accumulate((one.worlds for one in reversed(tallies)), either, initial=nothing))[
+        ::-1
+    ]
     total = before[-1].get(every, 0)
     found = []
     for number, (crowd, own) in enumerate(zip(crowds, tallies, strict=True)):
@@ -343,7 +390,10 @@ def handfuls(size: int, values: Row) -> Iterator[tuple[Row, int]]:
 
 
 def told(
-    scene: Scene, crowds: Sequence[Crowd], beliefs: list[dict[tuple[int, int], Fraction]] | None, nodes: int
+    scene: Scene,
+    crowds: Sequence[Crowd],
+    beliefs: list[dict[tuple[int, int], Fraction]] | None,
+    nodes: int,
 ) -> Story:
     """The story of the person whose true value gains most."""
     changes = list(changed(crowds, beliefs))
@@ -380,11 +430,18 @@ def told(
             Step("with the release", share),
             Step("knowing that the levels are the least that pass", after),
         ),
-        facts={"lower_nodes": nodes, "gain": found.gain, "checks": len(scene.checks), "any_change": any_change(crowds, beliefs)},
+        facts={
+            "lower_nodes": nodes,
+            "gain": found.gain,
+            "checks": len(scene.checks),
+            "any_change": any_change(crowds, beliefs),
+        },
     )
 
 
-def any_change(crowds: Sequence[Crowd], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None) -> bool:
+def any_change(
+    crowds: Sequence[Crowd], beliefs: Sequence[Mapping[tuple[int, int], Fraction]] | None
+) -> bool:
     """Does the belief in any value, true or not, of any person change?"""
     return beliefs is not None and any(
         beliefs[number].get((block, value), Fraction(0)) != Fraction(count, sum(crowd.sizes))
@@ -432,7 +489,9 @@ def best(scene: Scene, crowds: Sequence[Crowd], changes: Sequence[Change]) -> Ch
     row, value = scene.place.row, scene.groups.dictionary.index(scene.place.value)
     number = scene.place.number
     block = next(i for i, rows in enumerate(crowds[number].rows) if row in rows)
-    return next(one for one in changes if (one.number, one.block, one.value) == (number, block, value))
+    return next(
+        one for one in changes if (one.number, one.block, one.value) == (number, block, value)
+    )
 
 
 def member(scene: Scene, crowd: Crowd, block: int, value: int) -> Person:

@@ -36,11 +36,13 @@ def proximity(scene: Scene) -> Story | None:
         return None
     value = groups.dictionary[centre(scene, balls, number)]
     person = scene.place.person if scene.place else scene.question.person(groups, number, value)
-    inside = int(balls.masses[balls.cells.of(number)][position(balls, number, value, groups.dictionary)])
-    before, after = before_near(scene, balls, value), Fraction(inside, known)
-    close = (balls.sizes * scene.threshold.denominator >= balls.cells.known * scene.threshold.numerator) & (
-        balls.cells.known > 0
+    inside = int(
+        balls.masses[balls.cells.of(number)][position(balls, number, value, groups.dictionary)]
     )
+    before, after = before_near(scene, balls, value), Fraction(inside, known)
+    close = (
+        balls.sizes * scene.threshold.denominator >= balls.cells.known * scene.threshold.numerator
+    ) & (balls.cells.known > 0)
     width = f"within {plain(radius)}" if declared is not None else "within 2 % of its range"
     word = spoken(scene.column)
     concerned = groups.people(close) if scene.place is None else int(groups.sizes[number])
@@ -104,7 +106,9 @@ def centre(scene: Scene, balls: Balls, number: int) -> int:
 
 def position(balls: Balls, number: int, value: Any, dictionary: tuple[Any, ...]) -> int:
     """Which of a group's cells has a value."""
-    return int(np.flatnonzero(balls.cells.values[balls.cells.of(number)] == dictionary.index(value))[0])
+    return int(
+        np.flatnonzero(balls.cells.values[balls.cells.of(number)] == dictionary.index(value))[0]
+    )
 
 
 def before_near(scene: Scene, balls: Balls, value: Any) -> Fraction:

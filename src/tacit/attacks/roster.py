@@ -53,7 +53,12 @@ class Roster:
     """The people of one release and one sensitive column, in order. `unknown` are values in the data that count as missing."""
 
     def __init__(self, scene: Scene, engine: Engine, unknown: Sequence[Any] = ()) -> None:
-        self.scene, self.question, self.column, self._engine = scene, scene.question, scene.column, engine
+        self.scene, self.question, self.column, self._engine = (
+            scene,
+            scene.question,
+            scene.column,
+            engine,
+        )
         self._unknown = tuple(unknown)  # values that are none
         base, table = self.question.base, self.question.table
         types = engine.columns(table.name)
@@ -73,7 +78,11 @@ class Roster:
         rare = np.append(rarity, 0)[value]
         self._order = np.lexsort((rare, -self._share))
         # A line is a person, or all who are alike where nobody has a name.
-        self._lines = self._people[self._order] if self.identity else np.ones(len(self._order), dtype=np.int64)
+        self._lines = (
+            self._people[self._order]
+            if self.identity
+            else np.ones(len(self._order), dtype=np.int64)
+        )
         self._upto = np.cumsum(self._lines)
 
     @property
@@ -90,7 +99,13 @@ class Roster:
         spans = []
         for place in range(first, last + 1):
             begin = int(self._upto[place] - self._lines[place])
-            spans.append((int(self._order[place]), max(0, offset - begin), min(int(self._upto[place]), end) - begin))
+            spans.append(
+                (
+                    int(self._order[place]),
+                    max(0, offset - begin),
+                    min(int(self._upto[place]), end) - begin,
+                )
+            )
         if not self.identity:
             return [self._listed(cell, {}, alike=int(self._people[cell])) for cell, _, _ in spans]
         return [self._listed(cell, who) for cell, who in self._who(spans)]
@@ -100,24 +115,39 @@ class Roster:
         columns = unfused(self._names, self._parts)
         keys = self.identity or tuple(unfused(self.question.quasi, self._parts))
         query = containing(
-            self.question.table.name, keys, [*self.identity, *columns], text.strip(), limit=FOUND, collations=self._engine.collations(self.question.table.name)
-        )  # fmt: skip
+            self.question.table.name,
+            keys,
+            [*self.identity, *columns],
+            text.strip(),
+            limit=FOUND,
+            collations=self._engine.collations(self.question.table.name),
+        )
         found: dict[Any, Listed] = {}
         for row in self._engine.rows(query):
             cells = dict(zip([*self.identity, *columns], row, strict=True))
             cell = self._cell([value_in(cells, name, self._parts) for name in self._names])
             if cell is not None:
                 who = {name: cells[name] for name in self.identity}
-                found.setdefault((cell, *map(str, who.values())), self._listed(cell, who, alike=1 if who else int(self._people[cell])))
+                found.setdefault(
+                    (cell, *map(str, who.values())),
+                    self._listed(cell, who, alike=1 if who else int(self._people[cell])),
+                )
         return list(found.values())
 
     def some_of(self, group: int, number: int) -> list[Person]:
         """A few people of a group whose value is known, where people have names; found by one query."""
         inside = np.flatnonzero((self._group == group) & (self._share >= 0))[:number]
-        spans = [(cell, 0, min(number, int(self._people[cell]))) for cell in inside.tolist()] if self.identity else []
+        spans = (
+            [(cell, 0, min(number, int(self._people[cell]))) for cell in inside.tolist()]
+            if self.identity
+            else []
+        )
         base = self.question.base
         found = {
-            tuple(map(str, who.values())): Person(who, {name: base.value(name, int(self._first[cell])) for name in self.question.quasi})
+            tuple(map(str, who.values())): Person(
+                who,
+                {name: base.value(name, int(self._first[cell])) for name in self.question.quasi},
+            )
             for cell, who in self._who(spans)
         }
         return list(found.values())[:number]
@@ -126,9 +156,19 @@ class Roster:
         base, row = self.question.base, int(self._first[cell])
         value, group = base.value(self.column, row), int(self._group[cell])
         known = {name: base.value(name, row) for name in self.question.quasi}
-        after = Fraction(int(self._having[cell]), int(self._known[cell])) if value is not None else None
+        after = (
+            Fraction(int(self._having[cell]), int(self._known[cell])) if value is not None else None
+        )
         before = self.scene.before(value) if value is not None else None
-        return Listed(Person(dict(who), known), value, group, int(self.scene.groups.sizes[group]), before, after, alike)
+        return Listed(
+            Person(dict(who), known),
+            value,
+            group,
+            int(self.scene.groups.sizes[group]),
+            before,
+            after,
+            alike,
+        )
 
     def _count(self, where: Integers) -> Integers:
         """How many people have each combination."""
@@ -140,7 +180,10 @@ class Roster:
 
     def _cell(self, values: Sequence[Any]) -> int | None:
         """The combination that has some values; None where the table has no such row any more."""
-        codes = [known.get(value, size - 1) for known, value, size in zip(self._codes, values, self._sizes, strict=True)]
+        codes = [
+            known.get(value, size - 1)
+            for known, value, size in zip(self._codes, values, self._sizes, strict=True)
+        ]
         if self._packed is not None:
             key, _ = pack_codes([np.array([code]) for code in codes], self._sizes, 1)
             place = int(np.searchsorted(self._packed, key[0]))
@@ -159,12 +202,24 @@ class Roster:
             for values in self._spelled(cell):
                 absent = tuple(name for name, value in values.items() if value is None)
                 known = {name: value for name, value in values.items() if value is not None}
-                by_missing.setdefault(absent, []).append((apart(known, self._parts), (place, after, upto)))
+                by_missing.setdefault(absent, []).append(
+                    (apart(known, self._parts), (place, after, upto))
+                )
         found: list[tuple[int, Any, dict[str, Any]]] = []
         for absent, among in by_missing.items():
-            missing = [is_missing(self._parts.get(name, (name,)), self._unknown if name == self.column else ()) for name in absent]
-            once, collations = self.question.base.persons is not None, self._engine.collations(table)
-            for place, number, *who in self._engine.rows(people_among(table, self.identity, among, missing, once=once, collations=collations)):
+            missing = [
+                is_missing(
+                    self._parts.get(name, (name,)), self._unknown if name == self.column else ()
+                )
+                for name in absent
+            ]
+            once, collations = (
+                self.question.base.persons is not None,
+                self._engine.collations(table),
+            )
+            for place, number, *who in self._engine.rows(
+                people_among(table, self.identity, among, missing, once=once, collations=collations)
+            ):
                 found.append((int(place), number, dict(zip(self.identity, who, strict=True))))
         for place, _, person in sorted(found, key=lambda one: one[:2]):
             yield spans[place][0], person
@@ -194,7 +249,11 @@ def exposures(scene: Scene, rows: Integers) -> tuple[Integers, Integers, Integer
 def codes_by_value(base: Counts, column: str) -> dict[Any, int]:
     """The code of every value as the data have it; what is in none of them is missing."""
     spellings = base.raw.get(column, {})
-    return {one: code for code, value in enumerate(base.dictionaries[column]) for one in spellings.get(value, (value,))}
+    return {
+        one: code
+        for code, value in enumerate(base.dictionaries[column])
+        for one in spellings.get(value, (value,))
+    }
 
 
 def is_packed(sizes: Sequence[int]) -> bool:
@@ -213,7 +272,12 @@ def is_missing(columns: Sequence[str], unknown: Sequence[Any] = ()) -> exp.Expr:
     """
     tests: list[exp.Expr] = [shapes.column(name, "t").is_(exp.null()) for name in columns]
     if unknown:
-        tests.append(exp.In(this=shapes.column(columns[0], "t"), expressions=[shapes.literal(one) for one in unknown]))
+        tests.append(
+            exp.In(
+                this=shapes.column(columns[0], "t"),
+                expressions=[shapes.literal(one) for one in unknown],
+            )
+        )
     return exp.or_(*tests)
 
 
@@ -221,15 +285,24 @@ SPAN = ("place", "after", "upto")
 
 
 def people_among(
-    table: str, identity: Sequence[str], among: Sequence[tuple[Mapping[str, Any], tuple[int, int, int]]], missing: Sequence[exp.Expr], *,
-    once: bool, collations: Mapping[str, str] | None = None,
-) -> exp.Select:  # fmt: skip
+    table: str,
+    identity: Sequence[str],
+    among: Sequence[tuple[Mapping[str, Any], tuple[int, int, int]]],
+    missing: Sequence[exp.Expr],
+    *,
+    once: bool,
+    collations: Mapping[str, str] | None = None,
+) -> exp.Select:
     """Who has the values of some combinations: of each the people after one place and up to another, in the order of their keys.
 
     The combinations have the same columns, and `missing` says that others have no value. Each comes with a number; what is returned
     is that number, the place, and the key. `once`: people may have several rows, and count once.
 
-    >>> print(people_among("t", ["name"], [({"zip": "1"}, (0, 0, 25))], [is_missing(["age"])], once=False).sql(dialect="duckdb"))
+    >>> print(
+    ...     people_among(
+    ...         "t", ["name"], [({"zip": "1"}, (0, 0, 25))], [is_missing(["age"])], once=False
+    ...     ).sql(dialect="duckdb")
+    ... )
     SELECT place, n, i0 FROM (SELECT place, after, upto, i0, ROW_NUMBER() OVER (PARTITION BY place ORDER BY "i0") AS n FROM (SELECT v.place, v.after, v.upto, "t"."name" AS i0 FROM "t" AS t INNER JOIN (VALUES ('1', 0, 0, 25)) AS v(c0, place, after, upto) ON "t"."zip" = v.c0 WHERE "t"."age" IS NULL) AS a) AS b WHERE n > after AND n <= upto
     """
     given = list(among[0][0])
@@ -238,28 +311,51 @@ def people_among(
     keys = [f"i{i}" for i in range(len(identity))]
     rows = exp.select(
         *(exp.column(name, table="v") for name in SPAN),
-        *(exp.alias_(shapes.column(name, "t"), key) for name, key in zip(identity, keys, strict=True)),
+        *(
+            exp.alias_(shapes.column(name, "t"), key)
+            for name, key in zip(identity, keys, strict=True)
+        ),
     ).from_(exp.alias_(shapes.table_of(table), "t", table=True))
-    same = [shapes.column(name, "t").eq(exp.column(f"c{i}", table="v")) for i, name in enumerate(given)]
+    same = [
+        shapes.column(name, "t").eq(exp.column(f"c{i}", table="v")) for i, name in enumerate(given)
+    ]
     rows = rows.join(asked, on=exp.and_(*same) if same else exp.true(), join_type="inner")
     if missing:
         rows = rows.where(*missing)
     if once:
         rows = rows.distinct()
-    sorted_by = {key: (collations or {})[name] for name, key in zip(identity, keys, strict=True) if name in (collations or {})}
+    sorted_by = {
+        key: (collations or {})[name]
+        for name, key in zip(identity, keys, strict=True)
+        if name in (collations or {})
+    }
     place = exp.Window(
-        this=exp.RowNumber(), partition_by=[exp.column("place")], order=exp.Order(expressions=shapes.order_by(keys, sorted_by))
+        this=exp.RowNumber(),
+        partition_by=[exp.column("place")],
+        order=exp.Order(expressions=shapes.order_by(keys, sorted_by)),
     )
-    numbered = exp.select(*map(exp.column, (*SPAN, *keys)), exp.alias_(place, "n")).from_(rows.subquery("a"))
+    numbered = exp.select(*map(exp.column, (*SPAN, *keys)), exp.alias_(place, "n")).from_(
+        rows.subquery("a")
+    )
     within = [
         exp.GT(this=exp.column("n"), expression=exp.column("after")),
         exp.LTE(this=exp.column("n"), expression=exp.column("upto")),
     ]
-    return exp.select(*map(exp.column, ("place", "n", *keys))).from_(numbered.subquery("b")).where(*within)
+    return (
+        exp.select(*map(exp.column, ("place", "n", *keys)))
+        .from_(numbered.subquery("b"))
+        .where(*within)
+    )
 
 
 def containing(
-    table: str, keys: Sequence[str], columns: Sequence[str], text: str, *, limit: int, collations: Mapping[str, str] | None = None
+    table: str,
+    keys: Sequence[str],
+    columns: Sequence[str],
+    text: str,
+    *,
+    limit: int,
+    collations: Mapping[str, str] | None = None,
 ) -> exp.Select:
     """The distinct rows whose keys, written one after the other, contain a text in any case; the shortest first.
 
@@ -268,18 +364,27 @@ def containing(
     """
     written: exp.Expr = exp.Literal.string("")
     for number, name in enumerate(keys):
-        one = exp.Coalesce(this=exp.cast(shapes.column(name), "TEXT"), expressions=[exp.Literal.string("")])
+        one = exp.Coalesce(
+            this=exp.cast(shapes.column(name), "TEXT"), expressions=[exp.Literal.string("")]
+        )
         spaced = exp.DPipe(this=written, expression=exp.Literal.string(" "), safe=True)
         written = exp.DPipe(this=spaced, expression=one, safe=True) if number else one
-    place = exp.StrPosition(this=exp.Lower(this=written.copy()), substr=exp.Literal.string(text.lower()))
+    place = exp.StrPosition(
+        this=exp.Lower(this=written.copy()), substr=exp.Literal.string(text.lower())
+    )
     names = {name: f"x{i}" for i, name in enumerate(columns)}
     found = (
-        exp.select(*(exp.alias_(shapes.column(name), x) for name, x in names.items()), exp.alias_(exp.Length(this=written), "size"))
+        exp.select(
+            *(exp.alias_(shapes.column(name), x) for name, x in names.items()),
+            exp.alias_(exp.Length(this=written), "size"),
+        )
         .distinct()
         .from_(shapes.table_of(table))
         .where(exp.GT(this=place, expression=exp.Literal.number(0)))
     )
-    sorted_by = {x: (collations or {})[name] for name, x in names.items() if name in (collations or {})}
+    sorted_by = {
+        x: (collations or {})[name] for name, x in names.items() if name in (collations or {})
+    }
     return (
         exp.select(*map(exp.column, names.values()))
         .from_(found.subquery("f"))
@@ -293,7 +398,10 @@ def roster_of(source: Source, release: str, column: str) -> Roster:
     given = source.question(release)
     question = given.stricter or given
     kept = codes_by_value(question.base, column)
-    unknown = [*question.table.unknown.get(column, ()), *(one for one in given.base.dictionaries[column] if one not in kept)]
+    unknown = [
+        *question.table.unknown.get(column, ()),
+        *(one for one in given.base.dictionaries[column] if one not in kept),
+    ]
     return Roster(Scene(question, column), source.engines[release], unknown)
 
 

@@ -81,10 +81,17 @@ class Scene:
         if self.target is None:
             return None
         base, column = self.question.base, self.column
-        row = min(self.target.rows, key=lambda row: bool(column) and base.value(column, row) is None)
+        row = min(
+            self.target.rows, key=lambda row: bool(column) and base.value(column, row) is None
+        )
         number = int(np.searchsorted(self.groups.keys, self.groups.key_of_row[row]))
         known = {name: base.value(name, row) for name in self.question.quasi}
-        return Place(row, number, Person(self.target.identity, known), base.value(column, row) if column else None)
+        return Place(
+            row,
+            number,
+            Person(self.target.identity, known),
+            base.value(column, row) if column else None,
+        )
 
     def before(self, value: Any) -> Fraction:
         """The share of a value in the whole table: what is believed without the release."""
@@ -92,14 +99,19 @@ class Scene:
 
     def before_counts(self, value: Any) -> tuple[int, int]:
         """How many people of the whole table have a value, and how many have any."""
-        return self.question.before(self.column).get(value, 0), max(1, self.question.known_people(self.column))
+        return self.question.before(self.column).get(value, 0), max(
+            1, self.question.known_people(self.column)
+        )
 
     def shares(self, number: int) -> dict[Any, int]:
         """A group's values with how many people have each, most frequent first."""
         span = self.cells.of(number)
         pairs = zip(self.cells.values[span].tolist(), self.cells.counts[span].tolist(), strict=True)
         dictionary = self.groups.dictionary
-        return {dictionary[code]: count for code, count in sorted(pairs, key=lambda pair: (-pair[1], pair[0]))}
+        return {
+            dictionary[code]: count
+            for code, count in sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        }
 
     def crowd(self, number: int) -> dict[frozenset[Any], int]:
         """A group's people by the values they have: one each, or several."""

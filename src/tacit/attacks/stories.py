@@ -28,9 +28,21 @@ class Story:
     is theirs); None where the attack was not computed, and `reason` says why. `people` is how many
     are concerned.
 
-    >>> story = Story("homogeneity", "4 of 12 people", before=Fraction(5, 12), after=Fraction(1), people=4,
-    ...     text="Bruce has Cancer.", person=Person({"name": "Bruce"}, {}), value="Cancer")
-    >>> story.to_json("shared")["after"], "value" in story.to_json("shared"), story.to_json()["value"]
+    >>> story = Story(
+    ...     "homogeneity",
+    ...     "4 of 12 people",
+    ...     before=Fraction(5, 12),
+    ...     after=Fraction(1),
+    ...     people=4,
+    ...     text="Bruce has Cancer.",
+    ...     person=Person({"name": "Bruce"}, {}),
+    ...     value="Cancer",
+    ... )
+    >>> (
+    ...     story.to_json("shared")["after"],
+    ...     "value" in story.to_json("shared"),
+    ...     story.to_json()["value"],
+    ... )
     ('1', False, 'Cancer')
     """
 
@@ -49,7 +61,11 @@ class Story:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object of `tacit attack --json`; `shared` leaves personal values out."""
-        document: dict[str, Any] = {"attack": self.attack, "headline": self.headline, "sensitive": self.sensitive}
+        document: dict[str, Any] = {
+            "attack": self.attack,
+            "headline": self.headline,
+            "sensitive": self.sensitive,
+        }
         if audience == "owner":
             person = self.person or Person({}, {})
             document |= {
@@ -57,9 +73,14 @@ class Story:
                 "person": as_json(person.identity),
                 "known": as_json(person.known),
                 "value": as_json(self.value),
-                "steps": [{"knowing": one.knowing, **with_decimals({"belief": one.belief})} for one in self.steps],
+                "steps": [
+                    {"knowing": one.knowing, **with_decimals({"belief": one.belief})}
+                    for one in self.steps
+                ],
             }
-        document |= with_decimals({"before": self.before, "after": self.after, "people": self.people})
+        document |= with_decimals(
+            {"before": self.before, "after": self.after, "people": self.people}
+        )
         if self.reason:
             document["reason"] = self.reason
         return {**document, "facts": with_decimals(self.facts)}
@@ -78,7 +99,11 @@ class Attack:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object that `tacit attack --json` prints."""
-        shown = {"target": as_json(self.target)} if self.target is not None and audience == "owner" else {}
+        shown = (
+            {"target": as_json(self.target)}
+            if self.target is not None and audience == "owner"
+            else {}
+        )
         return {
             "release": self.release,
             **shown,
@@ -92,9 +117,14 @@ class Attack:
 
         Each step knows all that stands above it; only what follows from the levels stands for itself.
         """
-        chains = {story.attack: story.steps for story in self.stories if story.sensitive == sensitive}
+        chains = {
+            story.attack: story.steps for story in self.stories if story.sensitive == sensitive
+        }
         main = chains.get("background knowledge") or chains.get("homogeneity", ())
-        levels = (Step(f"with the release, {one.knowing}", one.belief) for one in chains.get("minimality", ())[2:])
+        levels = (
+            Step(f"with the release, {one.knowing}", one.belief)
+            for one in chains.get("minimality", ())[2:]
+        )
         return (*main, *levels) if main else ()
 
     def __getitem__(self, name: str) -> Story:

@@ -8,4 +8,3 @@ from tacit.cli.commands import cli
 from tacit.cli.ending import main, run
 
 __all__ = ["cli", "main", "next_steps", "run"]
-

@@ -19,21 +19,42 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("release")
 @plan_option
-@click.option("--target", metavar="KEY", help="Tell the story of one person: their name or other key.")
-@click.option("--threshold", default="95%", metavar="SHARE", help="From when on a group is nearly of one value (default: 95%).")
 @click.option(
-    "--link", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.csv",
+    "--target", metavar="KEY", help="Tell the story of one person: their name or other key."
+)
+@click.option(
+    "--threshold",
+    default="95%",
+    metavar="SHARE",
+    help="From when on a group is nearly of one value (default: 95%).",
+)
+@click.option(
+    "--link",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.csv",
     help="A table that the attacker has: quasi-identifiers as they are, and names.",
-)  # fmt: skip
+)
 @click.option("--sensitive", metavar="COLUMN", help="Only this sensitive column.")
-@click.option("--all-minimal", is_flag=True, help="Homogeneity in every table that just meets the checks, instead of in this release.")
+@click.option(
+    "--all-minimal",
+    is_flag=True,
+    help="Homogeneity in every table that just meets the checks, instead of in this release.",
+)
 @as_json
 @to_report
 @for_audience
 def attack(
-    release: str, plan: Path, target: str | None, threshold: str, link: Path | None, sensitive: str | None,
-    all_minimal: bool, as_json: bool, report: Path | None, audience: str | None,
-) -> int:  # fmt: skip
+    release: str,
+    plan: Path,
+    target: str | None,
+    threshold: str,
+    link: Path | None,
+    sensitive: str | None,
+    all_minimal: bool,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
+) -> int:
     """Attack RELEASE of the plan: what somebody believes before and after.
 
     Tries homogeneity, background knowledge, linking, proximity and minimality. Exit status: 0 when done,
@@ -52,7 +73,9 @@ def attack(
         return show_all_minimal(loaded, release, sensitive, share, as_json=as_json)
     with waiting("reading the table") as tell:
         job = Job(lambda text, _: tell(text))
-        found = carry_out(loaded, release, target=target, threshold=share, link=link, sensitive=sensitive, job=job)
+        found = carry_out(
+            loaded, release, target=target, threshold=share, link=link, sensitive=sensitive, job=job
+        )
     if as_json:
         write_attack_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
@@ -69,17 +92,24 @@ def refuse_beside_all_minimal(*given: object) -> None:
     from tacit.errors import InputError
 
     if any(one is not None for one in given):
-        raise InputError("--all-minimal looks at tables, not at one person.", hint="Leave --target, --link and --report out.")
+        raise InputError(
+            "--all-minimal looks at tables, not at one person.",
+            hint="Leave --target, --link and --report out.",
+        )
 
 
-def show_all_minimal(plan: Any, release: str, sensitive: str | None, threshold: Fraction, *, as_json: bool) -> int:
+def show_all_minimal(
+    plan: Any, release: str, sensitive: str | None, threshold: Fraction, *, as_json: bool
+) -> int:
     """Print how many of the minimal tables give people away."""
     from tacit.attacks.all_minimal import show
     from tacit.attacks.attack import attack_all_minimal
     from tacit.jobs import Job
 
     with progress() as tell:
-        found = attack_all_minimal(plan, release, sensitive=sensitive, threshold=threshold, job=Job(tell))
+        found = attack_all_minimal(
+            plan, release, sensitive=sensitive, threshold=threshold, job=Job(tell)
+        )
     if as_json:
         print_json({"release": release, "all_minimal": [one.to_json() for one in found]})
     else:

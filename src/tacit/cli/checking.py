@@ -19,11 +19,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("plan", default="tacit.yaml", type=click.Path(path_type=Path))
-@click.option("--only", multiple=True, metavar="NAME", help="Only this check, kind of check or release. Repeatable.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Only this check, kind of check or release. Repeatable.",
+)
 @as_json
 @to_report
 @for_audience
-def check(plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None, audience: str | None) -> int:
+def check(
+    plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None, audience: str | None
+) -> int:
     """Answer every check of PLAN (default: tacit.yaml).
 
     Exit status: 0 all hold, 1 some check is breached, 2 the input is wrong, 3 something is undecided.
@@ -34,12 +41,24 @@ def check(plan: Path, only: tuple[str, ...], as_json: bool, report: Path | None,
     loaded = load_plan(plan, need_checks=True)
     refuse_report(report, loaded)
     assessment = run_checks(loaded, only, portraits=report is not None, stages=not as_json)
-    present(assessment, as_json=as_json, report=report, audience=chosen(audience), plan=plan, kinds=[check.kind for check in loaded.checks])
+    present(
+        assessment,
+        as_json=as_json,
+        report=report,
+        audience=chosen(audience),
+        plan=plan,
+        kinds=[check.kind for check in loaded.checks],
+    )
     return assessment.exit_status
 
 
 @click.command()
-@click.argument("folder", default="tacit-demo", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "folder",
+    default="tacit-demo",
+    metavar="[DIR]",
+    type=click.Path(file_okay=False, path_type=Path),
+)
 @as_json
 @to_report
 @for_audience
@@ -54,17 +73,32 @@ def demo(folder: Path, as_json: bool, report: Path | None, audience: str | None)
     loaded = load_plan(plan, need_checks=True)
     refuse_report(page, loaded)
     assessment = run_checks(loaded, (), portraits=True)
-    present(assessment, as_json=as_json, report=page, audience=chosen(audience), plan=plan, more=[f"tacit serve {plan}"])
+    present(
+        assessment,
+        as_json=as_json,
+        report=page,
+        audience=chosen(audience),
+        plan=plan,
+        more=[f"tacit serve {plan}"],
+    )
     return 0
 
 
 @click.command()
 @click.argument("data")
 @click.option(
-    "--plan", "-o", "--output", "plan", default="tacit.yaml", type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE", help="Where to write the plan (default: tacit.yaml). A file that is there is left alone.",
-)  # fmt: skip
-@click.option("--table", metavar="NAME", help="Which table of a database; for a file, what to call its table.")
+    "--plan",
+    "-o",
+    "--output",
+    "plan",
+    default="tacit.yaml",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where to write the plan (default: tacit.yaml). A file that is there is left alone.",
+)
+@click.option(
+    "--table", metavar="NAME", help="Which table of a database; for a file, what to call its table."
+)
 @as_json
 def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     """Look at DATA and write a starter plan.
@@ -86,7 +120,9 @@ def init(data: str, plan: Path, table: str | None, as_json: bool) -> int:
     return 0
 
 
-def run_checks(plan: Any, only: tuple[str, ...], *, portraits: bool, stages: bool = False) -> Assessment:
+def run_checks(
+    plan: Any, only: tuple[str, ...], *, portraits: bool, stages: bool = False
+) -> Assessment:
     """Answer the checks, with a line of progress where somebody is watching."""
     from tacit.assess import assess
     from tacit.jobs import Job
@@ -97,9 +133,15 @@ def run_checks(plan: Any, only: tuple[str, ...], *, portraits: bool, stages: boo
 
 
 def present(
-    assessment: Assessment, *, as_json: bool, report: Path | None, audience: Audience, plan: Path, more: Sequence[str] = (),
+    assessment: Assessment,
+    *,
+    as_json: bool,
+    report: Path | None,
+    audience: Audience,
+    plan: Path,
+    more: Sequence[str] = (),
     kinds: Sequence[str] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Show the verdicts: JSON or text on standard output, and the HTML report where asked.
 
     `more` are further steps to name. `kinds` are those of all checks of the plan, also of those that were not asked.
@@ -125,26 +167,38 @@ def write_page(assessment: Assessment, report: Path | None, audience: Audience) 
         write_report(assessment, report, audience)
 
 
-def next_steps(assessment: Assessment, plan: Path, report: Path | None, *, kinds: Sequence[str] = ()) -> list[str]:
+def next_steps(
+    assessment: Assessment, plan: Path, report: Path | None, *, kinds: Sequence[str] = ()
+) -> list[str]:
     """What to do after a check; `kinds` are those of all checks of the plan, where not all were asked."""
     from tacit.definitions.registry import MICRODATA
     from tacit.report.crowds import is_restorable
 
     # Other checks of microdata judge it as views: no search for levels asks them.
     breached = dict.fromkeys(
-        str(verdict.subject.get("release", "")) for verdict in assessment.verdicts if verdict.status == "breached" and verdict.check in MICRODATA
+        str(verdict.subject.get("release", ""))
+        for verdict in assessment.verdicts
+        if verdict.status == "breached" and verdict.check in MICRODATA
     )
     coarser = [
-        name for name in breached
+        name
+        for name in breached
         if name in assessment.questions
-        and any(column in assessment.questions[name].table.hierarchies for column in assessment.questions[name].quasi)
-    ]  # fmt: skip
+        and any(
+            column in assessment.questions[name].table.hierarchies
+            for column in assessment.questions[name].quasi
+        )
+    ]
     steps = [f"tacit anonymize {coarser[0]} -o {coarser[0]}.csv --plan {plan}"] if coarser else []
     if attacked := [name for name in breached if name in assessment.questions]:
         steps.append(f"tacit attack {attacked[0]} --plan {plan}")
     if restorable := [verdict for verdict in assessment.verdicts if is_restorable(verdict)]:
         first, every = restorable[0], kinds or [verdict.check for verdict in assessment.verdicts]
-        name = first.name or ("" if every.count(first.check) == 1 else ",".join(first.subject.get("releases") or [first.subject["release"]]))
+        name = first.name or (
+            ""
+            if every.count(first.check) == 1
+            else ",".join(first.subject.get("releases") or [first.subject["release"]])
+        )
         steps.append(f"tacit restore {shlex.quote(name) + ' ' if name else ''}--plan {plan}")
     if explained := explainable(assessment):
         steps.append(f"tacit explain {explained} --worlds --plan {plan}")
@@ -162,7 +216,10 @@ def explainable(assessment: Assessment) -> str | None:
     about = [verdict for verdict in assessment.verdicts if verdict.check in OF_WORLDS]
     nameless = [verdict.check for verdict in about if not verdict.name]
     called = [
-        verdict.name or verdict.check for verdict in about
-        if verdict.status == "breached" and verdict.scope == "this data" and (verdict.name or nameless.count(verdict.check) == 1)
-    ]  # fmt: skip
+        verdict.name or verdict.check
+        for verdict in about
+        if verdict.status == "breached"
+        and verdict.scope == "this data"
+        and (verdict.name or nameless.count(verdict.check) == 1)
+    ]
     return called[0] if called else None

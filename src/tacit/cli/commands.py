@@ -23,7 +23,20 @@ def cli() -> None:
     """
 
 
-COMMANDS = (demo, init, check, anonymize, restore, synthesize, attack, explain, serve, user, grants, ledger)
+COMMANDS = (
+    demo,
+    init,
+    check,
+    anonymize,
+    restore,
+    synthesize,
+    attack,
+    explain,
+    serve,
+    user,
+    grants,
+    ledger,
+)
 
 for command in COMMANDS:
     cli.add_command(command)

@@ -23,7 +23,9 @@ class CarefulConsole(Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """As rich does, with every text escaped before it is laid out."""
         if isinstance(renderable, str):
             renderable = escaped(renderable)

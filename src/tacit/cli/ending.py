@@ -19,7 +19,9 @@ INTERRUPTED = 130
 BAD_INPUT = 2
 WENT_WRONG = 70
 READER_LEFT = 141  # as a shell says it of a program that is ended by SIGPIPE
-NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click before 8.2 prints the help itself
+NO_ARGUMENTS = getattr(
+    click.exceptions, "NoArgsIsHelpError", ()
+)  # click before 8.2 prints the help itself
 
 
 def main() -> None:
@@ -42,7 +44,12 @@ def run() -> int:
         return BAD_INPUT
     except click.ClickException as error:
         called = getattr(error, "ctx", None)
-        return fail(InputError(error.format_message(), hint=f"See {called.command_path if called else 'tacit'} --help."))
+        return fail(
+            InputError(
+                error.format_message(),
+                hint=f"See {called.command_path if called else 'tacit'} --help.",
+            )
+        )
     except Unheard as error:
         return tell(error.error)
     except TacitError as error:
@@ -52,7 +59,9 @@ def run() -> int:
     except SystemExit as error:
         return left(error)
     except Exception as error:
-        if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it when Ctrl-C ends a statement
+        if isinstance(error, RuntimeError) and "interrupted" in str(
+            error
+        ):  # as DuckDB says it when Ctrl-C ends a statement
             return interrupted()
         # A mistake of ours must not look like an answer: exit status 1 means that something is breached.
         if os.environ.get("TACIT_DEBUG"):

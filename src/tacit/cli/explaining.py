@@ -17,16 +17,42 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", metavar="NAME|QUERY|CHECK")
 @plan_option
-@click.option("--worlds", is_flag=True, help="For a check of view safety: the possible databases and plausible secrets before and after.")
-@click.option("--templates", is_flag=True, help="For a check of view safety: the smallest shapes of the possible databases.")
-@click.option("--sample", type=click.IntRange(1, 1000), metavar="N", help="How many databases to draw where there are too many to list (default: 8).")
-@click.option("--case", type=int, metavar="N", help="Which adversary and value of the secret's parameters (default: the first that is breached).")
+@click.option(
+    "--worlds",
+    is_flag=True,
+    help="For a check of view safety: the possible databases and plausible secrets before and after.",
+)
+@click.option(
+    "--templates",
+    is_flag=True,
+    help="For a check of view safety: the smallest shapes of the possible databases.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="How many databases to draw where there are too many to list (default: 8).",
+)
+@click.option(
+    "--case",
+    type=int,
+    metavar="N",
+    help="Which adversary and value of the secret's parameters (default: the first that is breached).",
+)
 @as_json
 @to_report
 @for_audience
 def explain(
-    name: str, plan: Path, worlds: bool, templates: bool, sample: int | None, case: int | None, as_json: bool, report: Path | None, audience: str | None,
-) -> int:  # fmt: skip
+    name: str,
+    plan: Path,
+    worlds: bool,
+    templates: bool,
+    sample: int | None,
+    case: int | None,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
+) -> int:
     """Print how a query was read: its subgoals, its class, and what was not read exactly.
 
     NAME is a secret or a view of the plan; or give a QUERY over its tables, in quotes. With --worlds or --templates
@@ -35,12 +61,25 @@ def explain(
     from tacit.plan.load import load_plan
 
     if worlds or templates:
-        return explain_worlds(load_plan(plan), name, worlds, templates, sample, case, as_json=as_json, report=report, audience=chosen(audience))
+        return explain_worlds(
+            load_plan(plan),
+            name,
+            worlds,
+            templates,
+            sample,
+            case,
+            as_json=as_json,
+            report=report,
+            audience=chosen(audience),
+        )
     from tacit.assess import Desk
     from tacit.errors import InputError
 
     if sample is not None or case is not None or report is not None:
-        raise InputError("--sample, --case and --report are for possible databases.", hint="Add --worlds, or leave them out.")
+        raise InputError(
+            "--sample, --case and --report are for possible databases.",
+            hint="Add --worlds, or leave them out.",
+        )
     loaded = load_plan(plan)
     refuse_check(loaded, name)
     with Desk(loaded) as desk:
@@ -57,14 +96,27 @@ def refuse_check(plan: Any, name: str) -> None:
     from tacit.definitions.registry import OF_WORLDS
     from tacit.errors import InputError
 
-    is_check = any(check.kind in OF_WORLDS and name in (check.name, check.kind) for check in plan.checks)
+    is_check = any(
+        check.kind in OF_WORLDS and name in (check.name, check.kind) for check in plan.checks
+    )
     if is_check and name not in (*plan.secrets, *plan.releases):
-        raise InputError(f"{name!r} is a check.", hint=f"Ask: tacit explain {name} --worlds, or --templates.")
+        raise InputError(
+            f"{name!r} is a check.", hint=f"Ask: tacit explain {name} --worlds, or --templates."
+        )
 
 
 def explain_worlds(
-    plan: Any, name: str, worlds: bool, templates: bool, sample: int | None, case: int | None, *, as_json: bool, report: Path | None, audience: Audience,
-) -> int:  # fmt: skip
+    plan: Any,
+    name: str,
+    worlds: bool,
+    templates: bool,
+    sample: int | None,
+    case: int | None,
+    *,
+    as_json: bool,
+    report: Path | None,
+    audience: Audience,
+) -> int:
     """Print the possible worlds of a check, before and after."""
     from tacit.explained_worlds import SAMPLE
     from tacit.explained_worlds import explain_worlds as carry_out
@@ -74,7 +126,15 @@ def explain_worlds(
     refuse_report(report, plan)
     with waiting("reading the tables") as tell:
         job = Job(lambda text, _: tell(text))
-        found = carry_out(plan, name, worlds=worlds, with_templates=templates, sample=sample or SAMPLE, case=case, job=job)
+        found = carry_out(
+            plan,
+            name,
+            worlds=worlds,
+            with_templates=templates,
+            sample=sample or SAMPLE,
+            case=case,
+            job=job,
+        )
     from tacit.report import explained_worlds
 
     if as_json:

@@ -12,9 +12,19 @@ from tacit.cli.printing import chosen, print_json, progress, screen
 
 LISTED = 50
 
-to_clients = click.option("--to", multiple=True, metavar="CLIENT", help="Who gets it (default: as the plan says; else everybody). Repeatable.")
+to_clients = click.option(
+    "--to",
+    multiple=True,
+    metavar="CLIENT",
+    help="Who gets it (default: as the plan says; else everybody). Repeatable.",
+)
 by_whom = click.option("--by", metavar="WHO", help="Who does it (default: your user name).")
-with_note = click.option("--note", default="", metavar="TEXT", help="Words for whoever reads the ledger later. No personal values, please.")
+with_note = click.option(
+    "--note",
+    default="",
+    metavar="TEXT",
+    help="Words for whoever reads the ledger later. No personal values, please.",
+)
 
 
 @click.group()
@@ -46,9 +56,18 @@ def begin(plan: Path, as_json: bool) -> int:
 
 
 @ledger.command("list")
-@click.option("--to", metavar="CLIENT", help="Only what reached this client, also as one of everybody.")
+@click.option(
+    "--to", metavar="CLIENT", help="Only what reached this client, also as one of everybody."
+)
 @click.option("--release", metavar="NAME", help="Only this release.")
-@click.option("--last", type=click.IntRange(min=1), default=LISTED, show_default=True, metavar="N", help="Only the last N entries.")
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    default=LISTED,
+    show_default=True,
+    metavar="N",
+    help="Only the last N entries.",
+)
 @plan_option
 @as_json
 def list_entries(to: str | None, release: str | None, last: int, plan: Path, as_json: bool) -> int:
@@ -60,7 +79,13 @@ def list_entries(to: str | None, release: str | None, last: int, plan: Path, as_
         found = list(islice(opened.entries(release=release, to=to, last=last + 1), last + 1))
     entries, is_cut = found[-last:], len(found) > last
     if as_json:
-        print_json({"ledger": place.ledger, "entries": [one.to_json() for one in entries], "earlier": is_cut})
+        print_json(
+            {
+                "ledger": place.ledger,
+                "entries": [one.to_json() for one in entries],
+                "earlier": is_cut,
+            }
+        )
     else:
         from tacit.report import ledger as report
 
@@ -92,17 +117,39 @@ def show(number: int, plan: Path, as_json: bool) -> int:
 @to_clients
 @click.option("--public", is_flag=True, help="It goes to everybody, whatever the plan says.")
 @by_whom
-@click.option("--answer", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The very file that goes out; needed for synthetic data.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Where to write the answer, once it is recorded.")
-@click.option("--out-already", is_flag=True, help="It is out: record it even if its checks do not hold.")
+@click.option(
+    "--answer",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The very file that goes out; needed for synthetic data.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where to write the answer, once it is recorded.",
+)
+@click.option(
+    "--out-already", is_flag=True, help="It is out: record it even if its checks do not hold."
+)
 @with_note
 @plan_option
 @as_json
 @for_audience
 def record(
-    releases: tuple[str, ...], to: tuple[str, ...], public: bool, by: str | None, answer: Path | None, output: Path | None, out_already: bool,
-    note: str, plan: Path, as_json: bool, audience: str | None,
-) -> int:  # fmt: skip
+    releases: tuple[str, ...],
+    to: tuple[str, ...],
+    public: bool,
+    by: str | None,
+    answer: Path | None,
+    output: Path | None,
+    out_already: bool,
+    note: str,
+    plan: Path,
+    as_json: bool,
+    audience: str | None,
+) -> int:
     """Check RELEASE of the plan and, if all its checks hold, record that it goes out.
 
     Several releases that go out at once are judged and recorded together. A check of a list is asked for those that go
@@ -118,11 +165,22 @@ def record(
     from tacit.plan.load import load_plan
 
     if public and to:
-        raise InputError("--public and --to exclude each other: everybody includes them.", hint="Leave one of them out.")
+        raise InputError(
+            "--public and --to exclude each other: everybody includes them.",
+            hint="Leave one of them out.",
+        )
     loaded = load_plan(plan)
     with progress() as tell:
         found = carry_out(
-            loaded, *releases, to=() if public else to or None, by=by, answer=answer, output=output, out_already=out_already, note=note, job=Job(tell)
+            loaded,
+            *releases,
+            to=() if public else to or None,
+            by=by,
+            answer=answer,
+            output=output,
+            out_already=out_already,
+            note=note,
+            job=Job(tell),
         )
     if as_json:
         print_json(found.to_json(chosen(audience)))
@@ -135,12 +193,19 @@ def record(
 
 @ledger.command()
 @click.argument("release")
-@click.option("--to", multiple=True, metavar="CLIENT", help="From whom (default: everybody who has it). Repeatable.")
+@click.option(
+    "--to",
+    multiple=True,
+    metavar="CLIENT",
+    help="From whom (default: everybody who has it). Repeatable.",
+)
 @by_whom
 @with_note
 @plan_option
 @as_json
-def withdraw(release: str, to: tuple[str, ...], by: str | None, note: str, plan: Path, as_json: bool) -> int:
+def withdraw(
+    release: str, to: tuple[str, ...], by: str | None, note: str, plan: Path, as_json: bool
+) -> int:
     """Record that RELEASE is given out no more. Whoever has it still knows it, and later checks count with that."""
     from tacit.holdings.recording import withdraw as carry_out
     from tacit.plan.load import load_plan
@@ -156,8 +221,18 @@ def withdraw(release: str, to: tuple[str, ...], by: str | None, note: str, plan:
 
 
 @ledger.command()
-@click.option("--expect", metavar="HASH", help="The hash of the last entry as you noted it: finds that the whole ledger was put back to an older one.")
-@click.option("--expect-users", type=click.IntRange(min=0), default=0, metavar="N", help="The version of the list of users as you noted it: finds that a revocation was undone.")
+@click.option(
+    "--expect",
+    metavar="HASH",
+    help="The hash of the last entry as you noted it: finds that the whole ledger was put back to an older one.",
+)
+@click.option(
+    "--expect-users",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="The version of the list of users as you noted it: finds that a revocation was undone.",
+)
 @plan_option
 @as_json
 def verify(expect: str | None, expect_users: int, plan: Path, as_json: bool) -> int:

@@ -7,12 +7,21 @@ from pathlib import Path
 
 import click
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
+)
 to_report = click.option(
-    "--report", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.html", help="Also write a report to read in a browser."
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.html",
+    help="Also write a report to read in a browser.",
 )
 plan_option = click.option(
-    "--plan", default="tacit.yaml", type=click.Path(path_type=Path), metavar="FILE", help="The plan (default: tacit.yaml)."
+    "--plan",
+    default="tacit.yaml",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The plan (default: tacit.yaml).",
 )
 for_audience = click.option(
     "--audience",
@@ -21,7 +30,9 @@ for_audience = click.option(
 )
 
 
-def percentage(context: click.Context, parameter: click.Parameter, value: str | None) -> Fraction | None:
+def percentage(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Fraction | None:
     """A share of the rows, such as 5%."""
     from tacit.plan.values import UnfitError, share
 
@@ -33,7 +44,9 @@ def percentage(context: click.Context, parameter: click.Parameter, value: str | 
         raise click.BadParameter(f"{error}. {error.hint}") from None
 
 
-def by_column(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Fraction]:
+def by_column(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, Fraction]:
     """COLUMN=NUMBER, as often as there are columns."""
     from tacit.model.numbers import exact
 
@@ -49,7 +62,9 @@ def by_column(context: click.Context, parameter: click.Parameter, given: tuple[s
     return found
 
 
-def column_names(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+def column_names(
+    context: click.Context, parameter: click.Parameter, given: str | None
+) -> tuple[str, ...] | None:
     """Names of columns, separated by commas."""
     if given is None:
         return None

@@ -70,9 +70,16 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     console = messages()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("reading the table", total=1.0)
         yield lambda text, share: bar.update(task, description=text, completed=share)
 

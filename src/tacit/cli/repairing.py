@@ -22,29 +22,85 @@ from tacit.cli.printing import chosen, print_json, progress, screen
 
 @click.command()
 @click.argument("release")
-@click.option("--output", "-o", metavar="FILE", help="Where to write the release: FILE.csv, FILE.parquet, or a new table of the source.")
-@plan_option
-@click.option("--method", type=click.Choice(["lattice", "mondrian", "window"]), help="Whole columns (lattice, default), or groups of their own.")
-@click.option("--suppress", callback=percentage, metavar="SHARE", help="The share of rows that may be dropped, such as 5%.")
 @click.option(
-    "--utility", type=click.Choice(["loss", "height", "discernibility", "average-group", "kl"]),
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="Where to write the release: FILE.csv, FILE.parquet, or a new table of the source.",
+)
+@plan_option
+@click.option(
+    "--method",
+    type=click.Choice(["lattice", "mondrian", "window"]),
+    help="Whole columns (lattice, default), or groups of their own.",
+)
+@click.option(
+    "--suppress",
+    callback=percentage,
+    metavar="SHARE",
+    help="The share of rows that may be dropped, such as 5%.",
+)
+@click.option(
+    "--utility",
+    type=click.Choice(["loss", "height", "discernibility", "average-group", "kl"]),
     help="What is kept small (default: loss).",
-)  # fmt: skip
-@click.option("--weight", "weights", multiple=True, callback=by_column, metavar="COLUMN=N", help="How much a column matters. Repeatable.")
-@click.option("--at-most", multiple=True, callback=by_column, metavar="COLUMN=LEVEL", help="The highest level of a column. Repeatable.")
-@click.option("--aware", is_flag=True, help="Accept only levels from which one who knows that no lower level passes learns nothing more.")
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    callback=by_column,
+    metavar="COLUMN=N",
+    help="How much a column matters. Repeatable.",
+)
+@click.option(
+    "--at-most",
+    multiple=True,
+    callback=by_column,
+    metavar="COLUMN=LEVEL",
+    help="The highest level of a column. Repeatable.",
+)
+@click.option(
+    "--aware",
+    is_flag=True,
+    help="Accept only levels from which one who knows that no lower level passes learns nothing more.",
+)
 @click.option("--relaxed", is_flag=True, help="Mondrian may split equal values.")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Stop the search after N seconds with the best so far.")
-@click.option("--explore", is_flag=True, help="Show which parameters can be met at which loss, and write nothing.")
-@click.option("--replace", is_flag=True, help="Replace a table of the source that is there already.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Stop the search after N seconds with the best so far.",
+)
+@click.option(
+    "--explore",
+    is_flag=True,
+    help="Show which parameters can be met at which loss, and write nothing.",
+)
+@click.option(
+    "--replace", is_flag=True, help="Replace a table of the source that is there already."
+)
 @as_json
 @to_report
 @for_audience
 def anonymize(
-    release: str, output: str | None, plan: Path, method: str | None, suppress: Fraction | None, utility: str | None,
-    weights: dict[str, Fraction], at_most: dict[str, Fraction], aware: bool, relaxed: bool, seconds: float | None,
-    explore: bool, replace: bool, as_json: bool, report: Path | None, audience: str | None,
-) -> int:  # fmt: skip
+    release: str,
+    output: str | None,
+    plan: Path,
+    method: str | None,
+    suppress: Fraction | None,
+    utility: str | None,
+    weights: dict[str, Fraction],
+    at_most: dict[str, Fraction],
+    aware: bool,
+    relaxed: bool,
+    seconds: float | None,
+    explore: bool,
+    replace: bool,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
+) -> int:
     """Generalize the table of RELEASE until all its checks hold, at the least loss, and write it.
 
     Levels that the plan names for RELEASE are ignored. Exit status: 0 written, 1 proved impossible,
@@ -55,12 +111,22 @@ def anonymize(
     from tacit.plan.load import load_plan
     from tacit.plan.owned import refuse_report
 
-    given = {"method": method, "suppress": suppress, "utility": utility, "weights": weights, "at_most": levels(at_most)}
+    given = {
+        "method": method,
+        "suppress": suppress,
+        "utility": utility,
+        "weights": weights,
+        "at_most": levels(at_most),
+    }
     options = {name: value for name, value in given.items() if value not in (None, {})}
     if output is None and not explore:
-        raise InputError("where should the release go?", hint="Add -o FILE.csv, or --explore to look first.")
+        raise InputError(
+            "where should the release go?", hint="Add -o FILE.csv, or --explore to look first."
+        )
     if explore and (output is not None or report is not None):
-        raise InputError("--explore writes nothing.", hint="Leave -o and --report out, or leave --explore out.")
+        raise InputError(
+            "--explore writes nothing.", hint="Leave -o and --report out, or leave --explore out."
+        )
     if relaxed and method == "lattice":
         raise InputError("--relaxed is for mondrian.", hint="Add --method mondrian.")
     loaded = load_plan(plan)
@@ -75,9 +141,17 @@ def anonymize(
             from tacit.anonymization.run import anonymize as carry_out
 
             found = carry_out(
-                loaded, release, output, options=options, aware=aware, relaxed=relaxed, seconds=seconds,
-                replace_output=replace, portrait=report is not None, job=job,
-            )  # fmt: skip
+                loaded,
+                release,
+                output,
+                options=options,
+                aware=aware,
+                relaxed=relaxed,
+                seconds=seconds,
+                replace_output=replace,
+                portrait=report is not None,
+                job=job,
+            )
     from tacit.report import anonymized
 
     if explore:
@@ -95,18 +169,52 @@ def anonymize(
 @click.command()
 @click.argument("check", required=False)
 @plan_option
-@click.option("--output", "-o", metavar="DRAFT.yaml", help="Where to write lines for the plan (default: they are printed).")
-@click.option("--views", type=int, default=3, show_default=True, metavar="N", help="Try sets of up to N further views.")
-@click.option("--columns", callback=column_names, metavar="A,B", help="Public columns for conditions (default: all but keys and identifiers).")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), metavar="S", help="How long to search (default: 60); with --aware, to ask as one who knows the search.")
-@click.option("--aware", is_flag=True, help="Also ask what somebody believes who knows how the views were chosen.")
+@click.option(
+    "--output",
+    "-o",
+    metavar="DRAFT.yaml",
+    help="Where to write lines for the plan (default: they are printed).",
+)
+@click.option(
+    "--views",
+    type=int,
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Try sets of up to N further views.",
+)
+@click.option(
+    "--columns",
+    callback=column_names,
+    metavar="A,B",
+    help="Public columns for conditions (default: all but keys and identifiers).",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="How long to search (default: 60); with --aware, to ask as one who knows the search.",
+)
+@click.option(
+    "--aware",
+    is_flag=True,
+    help="Also ask what somebody believes who knows how the views were chosen.",
+)
 @as_json
 @to_report
 @for_audience
 def restore(
-    check: str | None, plan: Path, output: str | None, views: int, columns: tuple[str, ...] | None, seconds: float | None,
-    aware: bool, as_json: bool, report: Path | None, audience: str | None,
-) -> int:  # fmt: skip
+    check: str | None,
+    plan: Path,
+    output: str | None,
+    views: int,
+    columns: tuple[str, ...] | None,
+    seconds: float | None,
+    aware: bool,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
+) -> int:
     """Find further truthful views with which a gamma-privacy CHECK of the plan holds again.
 
     CHECK is its name (default: the only one). Exit status: 0 restored, or it holds already, 1 proved impossible,
@@ -122,7 +230,15 @@ def restore(
     refuse_report(report, loaded, output)
     with progress() as tell:
         found = carry_out(
-            loaded, check, output, views=views, columns=columns, seconds=seconds, against_aware=aware, with_stages=report is not None, job=Job(tell)
+            loaded,
+            check,
+            output,
+            views=views,
+            columns=columns,
+            seconds=seconds,
+            against_aware=aware,
+            with_stages=report is not None,
+            job=Job(tell),
         )
     from tacit.report import restored
 
@@ -130,7 +246,10 @@ def restore(
         restored.write_page(found, report, chosen(audience))
         print_json(found.to_json(chosen(audience)))
         return found.exit_status
-    options = [*(["--columns", ",".join(columns)] if columns else []), *(["--views", str(views)] if views != VIEWS else [])]
+    options = [
+        *(["--columns", ",".join(columns)] if columns else []),
+        *(["--views", str(views)] if views != VIEWS else []),
+    ]
     restored.show(found, screen(), chosen(audience), plan, options, check)
     restored.write_page(found, report, chosen(audience))
     return found.exit_status

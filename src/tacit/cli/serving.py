@@ -19,24 +19,103 @@ positive = click.IntRange(min=1)
 
 @click.command()
 @click.argument("plan", default="tacit.yaml", type=click.Path(path_type=Path))
-@click.option("--host", metavar="ADDRESS", help="Where to listen (default: 127.0.0.1, this machine only; for others put a TLS proxy in front).")
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="The port (default: 8321; 0: a free one).")
-@click.option("--audit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Who asked what (default: tacit-audit.jsonl beside the plan).")
-@click.option("--audit-queries", type=click.Choice(["redacted", "full"]), help="Queries in that file without their constants (redacted, default), or as asked (full).")
-@click.option("--timeout", type=seconds, metavar="SECONDS", help="How long the database may work on one query (default: 60).")
-@click.option("--row-limit", type=positive, metavar="N", help="The most rows of one answer; the rest is cut off (default: 1000000).")
-@click.option("--queries", type=positive, metavar="N", help="How many queries run at the same time (default: 8).")
-@click.option("--wait", type=seconds, metavar="SECONDS", help="How long a query waits for its turn (default: 10).")
-@click.option("--deciders", type=positive, metavar="N", help="How many processes decide (default: 2).")
-@click.option("--decide-seconds", type=seconds, metavar="SECONDS", help="How long to decide about one query before it is refused (default: 5).")
-@click.option("--cache", type=positive, metavar="N", help="How many decisions are remembered (default: 10000).")
-@click.option("--proxies", metavar="A,B", help="Addresses of the proxies whose word about a caller's address is believed (default: none).")
-@click.option("--workbench/--no-workbench", default=None, help="Pages for the owner too, or not (default: where tacit[web] is installed).")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="What the pages may read and write (default: the plan's folder).")
-@click.option("--workbench-hosts", metavar="A,B", help="Names under which a proxy offers the pages, such as tacit.clinic.example.")
-@click.option("--session-minutes", type=seconds, metavar="N", help="After how long without use one has to sign in to the pages again (default: 60).")
-@click.option("--upload-bytes", type=positive, metavar="N", help="The largest file that the pages take (default: 2147483648).")
-@click.option("--allow-superuser", is_flag=True, help="Start although the database user may do everything.")
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    help="Where to listen (default: 127.0.0.1, this machine only; for others put a TLS proxy in front).",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port (default: 8321; 0: a free one).",
+)
+@click.option(
+    "--audit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Who asked what (default: tacit-audit.jsonl beside the plan).",
+)
+@click.option(
+    "--audit-queries",
+    type=click.Choice(["redacted", "full"]),
+    help="Queries in that file without their constants (redacted, default), or as asked (full).",
+)
+@click.option(
+    "--timeout",
+    type=seconds,
+    metavar="SECONDS",
+    help="How long the database may work on one query (default: 60).",
+)
+@click.option(
+    "--row-limit",
+    type=positive,
+    metavar="N",
+    help="The most rows of one answer; the rest is cut off (default: 1000000).",
+)
+@click.option(
+    "--queries",
+    type=positive,
+    metavar="N",
+    help="How many queries run at the same time (default: 8).",
+)
+@click.option(
+    "--wait",
+    type=seconds,
+    metavar="SECONDS",
+    help="How long a query waits for its turn (default: 10).",
+)
+@click.option(
+    "--deciders", type=positive, metavar="N", help="How many processes decide (default: 2)."
+)
+@click.option(
+    "--decide-seconds",
+    type=seconds,
+    metavar="SECONDS",
+    help="How long to decide about one query before it is refused (default: 5).",
+)
+@click.option(
+    "--cache",
+    type=positive,
+    metavar="N",
+    help="How many decisions are remembered (default: 10000).",
+)
+@click.option(
+    "--proxies",
+    metavar="A,B",
+    help="Addresses of the proxies whose word about a caller's address is believed (default: none).",
+)
+@click.option(
+    "--workbench/--no-workbench",
+    default=None,
+    help="Pages for the owner too, or not (default: where tacit[web] is installed).",
+)
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="What the pages may read and write (default: the plan's folder).",
+)
+@click.option(
+    "--workbench-hosts",
+    metavar="A,B",
+    help="Names under which a proxy offers the pages, such as tacit.clinic.example.",
+)
+@click.option(
+    "--session-minutes",
+    type=seconds,
+    metavar="N",
+    help="After how long without use one has to sign in to the pages again (default: 60).",
+)
+@click.option(
+    "--upload-bytes",
+    type=positive,
+    metavar="N",
+    help="The largest file that the pages take (default: 2147483648).",
+)
+@click.option(
+    "--allow-superuser", is_flag=True, help="Start although the database user may do everything."
+)
 @as_json
 def serve(plan: Path, as_json: bool, allow_superuser: bool, **given: Any) -> int:
     """Open the workbench for PLAN (default: tacit.yaml), and answer its roles' queries over HTTP, until you stop it.

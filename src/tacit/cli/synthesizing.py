@@ -13,21 +13,52 @@ from tacit.cli.printing import chosen, print_json, progress, screen, warn
 
 @click.command()
 @click.argument("release")
-@click.option("--output", "-o", required=True, metavar="FILE", help="Where to write the synthetic data: FILE.csv, FILE.parquet, or a new table of the source.")
-@plan_option
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Draw the same output every time. Such an output is not private: for experiments only.")
-@click.option("--restart", is_flag=True, help="Throw away what an interrupted run has drawn, and draw everything again.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="How many processes draw (default: one for each processor).")
 @click.option(
-    "--areas", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.geojson", help="The areas of the values, for the maps of the report (default: points).",
-)  # fmt: skip
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    help="Where to write the synthetic data: FILE.csv, FILE.parquet, or a new table of the source.",
+)
+@plan_option
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Draw the same output every time. Such an output is not private: for experiments only.",
+)
+@click.option(
+    "--restart",
+    is_flag=True,
+    help="Throw away what an interrupted run has drawn, and draw everything again.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many processes draw (default: one for each processor).",
+)
+@click.option(
+    "--areas",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.geojson",
+    help="The areas of the values, for the maps of the report (default: points).",
+)
 @as_json
 @to_report
 @for_audience
 def synthesize(
-    release: str, output: str, plan: Path, seed: int | None, restart: bool, workers: int | None, areas: Path | None, as_json: bool,
-    report: Path | None, audience: str | None,
-) -> int:  # fmt: skip
+    release: str,
+    output: str,
+    plan: Path,
+    seed: int | None,
+    restart: bool,
+    workers: int | None,
+    areas: Path | None,
+    as_json: bool,
+    report: Path | None,
+    audience: str | None,
+) -> int:
     """Draw synthetic people for RELEASE with the least noise that its guarantee allows, and write them.
 
     A run that was interrupted goes on where it stopped. Exit status: 0 written, 1 a check of the release is breached,
@@ -44,7 +75,16 @@ def synthesize(
     refuse_areas(areas, report, output)
     owner = chosen(audience) == "owner"
     with progress() as tell:
-        found = carry_out(loaded, release, output, seed=seed, restart=restart, workers=workers, compare=owner, job=Job(tell))
+        found = carry_out(
+            loaded,
+            release,
+            output,
+            seed=seed,
+            restart=restart,
+            workers=workers,
+            compare=owner,
+            job=Job(tell),
+        )
     from tacit.report import synthesized
 
     named = the_release(loaded, release)

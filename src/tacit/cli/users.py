@@ -23,8 +23,18 @@ def user() -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--role", "roles", multiple=True, metavar="ROLE", help="A role of the plan that they may ask as. Repeatable.")
-@click.option("--owner", is_flag=True, help="They may open the workbench, which shows all data. Needs no role.")
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE",
+    help="A role of the plan that they may ask as. Repeatable.",
+)
+@click.option(
+    "--owner",
+    is_flag=True,
+    help="They may open the workbench, which shows all data. Needs no role.",
+)
 @plan_option
 @as_json
 def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: bool) -> int:
@@ -34,7 +44,9 @@ def add(name: str, roles: tuple[str, ...], owner: bool, plan: Path, as_json: boo
     from tacit.plan.load import load_plan
 
     if not roles and not owner:
-        raise click.UsageError("Missing option '--role', or '--owner' for those who may open the workbench.")
+        raise click.UsageError(
+            "Missing option '--role', or '--owner' for those who may open the workbench."
+        )
     loaded = load_plan(plan)
     roles = tuple(dict.fromkeys(roles))
     if roles:
@@ -90,7 +102,9 @@ def revoke(name: str, plan: Path, as_json: bool) -> int:
     if as_json:
         print_json(revoked.to_json())
     else:
-        say(f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}.")
+        say(
+            f"{name} can ask no more: the token {'was revoked before' if again else 'is refused from now on'}."
+        )
     return 0
 
 
@@ -100,7 +114,11 @@ def refuse_without_ledger(place: Place) -> None:
     from tacit.holdings.ledgers import is_begun
 
     if not is_begun(place):
-        raise InputError(f"there is no ledger {place.ledger} yet, and so no users.", hint="Add one: tacit user add NAME --role ROLE.", mark=place.mark("ledger"))
+        raise InputError(
+            f"there is no ledger {place.ledger} yet, and so no users.",
+            hint="Add one: tacit user add NAME --role ROLE.",
+            mark=place.mark("ledger"),
+        )
 
 
 def refuse_roles(plan: Plan, roles: Sequence[str]) -> None:
@@ -108,7 +126,16 @@ def refuse_roles(plan: Plan, roles: Sequence[str]) -> None:
     from tacit.errors import PlanError, did_you_mean, raise_all
 
     if not plan.roles:
-        raise PlanError(f"{plan.file} has no roles.", hint="Add one, for example: roles: {nurses: {default: deny, deny: [a secret], allow: [a view]}}")
+        raise PlanError(
+            f"{plan.file} has no roles.",
+            hint="Add one, for example: roles: {nurses: {default: deny, deny: [a secret], allow: [a view]}}",
+        )
     raise_all(
-        PlanError(f"the plan has no role {role!r}.", hint=did_you_mean(role, plan.roles), mark=plan.mark("roles")) for role in roles if role not in plan.roles
+        PlanError(
+            f"the plan has no role {role!r}.",
+            hint=did_you_mean(role, plan.roles),
+            mark=plan.mark("roles"),
+        )
+        for role in roles
+        if role not in plan.roles
     )

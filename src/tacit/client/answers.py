@@ -77,7 +77,10 @@ class Answer:
         if self._truncated is None and not self._begun:
             self.arrow()
         if self._truncated is None:
-            raise InputError("whether rows were left out is known after the last batch.", hint="Read all batches first.")
+            raise InputError(
+                "whether rows were left out is known after the last batch.",
+                hint="Read all batches first.",
+            )
         return self._truncated
 
     def close(self) -> None:
@@ -97,7 +100,10 @@ class Answer:
     def _read(self) -> Iterator[pyarrow.RecordBatch]:
         """The batches, once, to the very end of the answer."""
         if self._begun:
-            raise InputError("this answer was read already, as batches that are not kept.", hint="Ask again, or keep what arrow() gives.")
+            raise InputError(
+                "this answer was read already, as batches that are not kept.",
+                hint="Ask again, or keep what arrow() gives.",
+            )
         self._begun = True
         try:
             with explaining(self._url), self._blaming():
@@ -132,7 +138,9 @@ class Answer:
         except (pyarrow.ArrowException, OSError, EOFError):
             if self._body.error is not None:
                 raise self._body.error from None
-            raise (cut_off(self._url) if self._body.is_arrow else not_a_gateway(self._url)) from None
+            raise (
+                cut_off(self._url) if self._body.is_arrow else not_a_gateway(self._url)
+            ) from None
 
 
 class Body(io.RawIOBase):

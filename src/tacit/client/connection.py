@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 SECONDS = 90.0  # more than a gateway has by default: 10 s for its turn, 60 s for the database
 CONNECT_SECONDS = 10.0
-IN_THE_CLEAR = "{url} is not encrypted: on the way everybody can read the token and all answers. Use https."
+IN_THE_CLEAR = (
+    "{url} is not encrypted: on the way everybody can read the token and all answers. Use https."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class Me:
     roles: Mapping[str, Rights]
 
 
-def connect(url: str, token: str | None = None, *, role: str | None = None, timeout: float | None = SECONDS) -> Connection:
+def connect(
+    url: str, token: str | None = None, *, role: str | None = None, timeout: float | None = SECONDS
+) -> Connection:
     """A connection to the gateway at `url`. Nothing is sent before the first question.
 
     `token` is what `tacit user add` showed; where none is given it is taken from the environment, TACIT_TOKEN, which
@@ -78,19 +82,30 @@ class Connection:
     wrong, and GatewayError where the gateway cannot be asked. No error shows the token.
     """
 
-    def __init__(self, url: str, token: str, *, role: str | None = None, timeout: float | None = SECONDS) -> None:
+    def __init__(
+        self, url: str, token: str, *, role: str | None = None, timeout: float | None = SECONDS
+    ) -> None:
         self._url = url
         self._role = role
         package("pyarrow")
         self._client = client_of(url, token, timeout)
 
-    def query(self, sql: str, parameters: Parameters = (), *, role: str | None = None, limit: int | None = None) -> Answer:
+    def query(
+        self,
+        sql: str,
+        parameters: Parameters = (),
+        *,
+        role: str | None = None,
+        limit: int | None = None,
+    ) -> Answer:
         """The answer to a query, of at most `limit` rows.
 
         `parameters` are values for `?` or `$1`, `$2`, ... (a list) or for `$name` (a mapping). A large answer is on its
         way when this returns: read it, or close it.
         """
-        request = self._request("POST", "query", asked(sql, parameters, role or self._role, limit), ARROW)
+        request = self._request(
+            "POST", "query", asked(sql, parameters, role or self._role, limit), ARROW
+        )
         with explaining(self._url):
             response = self._client.send(request, stream=True)
         try:
@@ -111,14 +126,21 @@ class Connection:
         """Would a query be answered? Nothing is run, and a query that would not be is no error."""
         found = self._json("POST", "check", asked(sql, parameters, role or self._role, None))
         with reading(self._url):
-            return Checked(bool(found["allowed"]), str(found["code"]), str(found["message"]), found["hint"], found["secret"])
+            return Checked(
+                bool(found["allowed"]),
+                str(found["code"]),
+                str(found["message"]),
+                found["hint"],
+                found["secret"],
+            )
 
     def me(self) -> Me:
         """Whose token this is, and what they may ask."""
         found = self._json("GET", "me", None)
         with reading(self._url):
             roles = {
-                name: Rights(one["default"], tuple(one["deny"]), tuple(one["allow"])) for name, one in found["roles"].items()
+                name: Rights(one["default"], tuple(one["deny"]), tuple(one["allow"]))
+                for name, one in found["roles"].items()
             }
             return Me(str(found["user"]), roles)
 
@@ -137,9 +159,18 @@ class Connection:
 
     def _request(self, method: str, path: str, body: bytes | None, accept: str) -> httpx.Request:
         if self._client.is_closed:
-            raise InputError("this connection is closed.", hint="Ask inside the with statement, or connect again.")
-        headers = {"Accept": accept} if body is None else {"Accept": accept, "Content-Type": "application/json"}
-        return self._client.build_request(method, f"{self._url}/{path}", content=body, headers=headers)
+            raise InputError(
+                "this connection is closed.",
+                hint="Ask inside the with statement, or connect again.",
+            )
+        headers = (
+            {"Accept": accept}
+            if body is None
+            else {"Accept": accept, "Content-Type": "application/json"}
+        )
+        return self._client.build_request(
+            method, f"{self._url}/{path}", content=body, headers=headers
+        )
 
     def _json(self, method: str, path: str, body: bytes | None) -> Any:
         with explaining(self._url):
@@ -156,10 +187,16 @@ def client_of(url: str, token: str, timeout: float | None) -> httpx.Client:
     import httpx
 
     if timeout is not None and not 0 < timeout < float("inf"):
-        raise ParameterError(f"timeout={timeout!r} is not a time.", parameter="timeout", hint="Use seconds above 0, or None.")
+        raise ParameterError(
+            f"timeout={timeout!r} is not a time.",
+            parameter="timeout",
+            hint="Use seconds above 0, or None.",
+        )
     waits = httpx.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout or CONNECT_SECONDS))
     headers = {"Authorization": f"Bearer {token}", "User-Agent": "tacit"}
-    return httpx.Client(headers=headers, timeout=waits, trust_env=not is_loopback(url), follow_redirects=False)
+    return httpx.Client(
+        headers=headers, timeout=waits, trust_env=not is_loopback(url), follow_redirects=False
+    )
 
 
 def package(name: str) -> Any:

@@ -21,9 +21,15 @@ def explaining(url: str) -> Iterator[None]:
     try:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        raise unreachable(url, secure=bool(re.search("ssl|certificate", str(error), re.IGNORECASE))) from None
+        raise unreachable(
+            url, secure=bool(re.search("ssl|certificate", str(error), re.IGNORECASE))
+        ) from None
     except httpx.TimeoutException:
-        raise GatewayError(f"{url} did not answer in time.", code="timeout", hint="Ask for less, or give a longer timeout=.") from None
+        raise GatewayError(
+            f"{url} did not answer in time.",
+            code="timeout",
+            hint="Ask for less, or give a longer timeout=.",
+        ) from None
     except (httpx.TransportError, httpx.StreamError, httpx.InvalidURL, httpx.DecodingError):
         raise cut_off(url) from None
 
@@ -42,11 +48,20 @@ def error_of(response: httpx.Response, url: str) -> TacitError:
     status = response.status_code
     try:
         found = response.json()["error"]
-        code, message, hint, secret = str(found["code"]), str(found["message"]), found["hint"], found["secret"]
+        code, message, hint, secret = (
+            str(found["code"]),
+            str(found["message"]),
+            found["hint"],
+            found["secret"],
+        )
     except (ValueError, KeyError, TypeError):
         return not_a_gateway(url, status)
     if status == 401:
-        return GatewayError(f"{url} does not know this token.", code=code, hint="Was it revoked, or is it for another gateway? The owner adds users with: tacit user add")
+        return GatewayError(
+            f"{url} does not know this token.",
+            code=code,
+            hint="Was it revoked, or is it for another gateway? The owner adds users with: tacit user add",
+        )
     if status == 403:
         return Refused(message, code=code, secret=secret, hint=hint)
     if status in (400, 413):
@@ -58,17 +73,27 @@ def unreachable(url: str, *, secure: bool) -> GatewayError:
     """Nobody is there, or nobody that can prove who they are."""
     if secure:
         hint = "Does it speak https, with a certificate that this machine trusts?"
-        return GatewayError(f"there is no secure connection to {url}.", code="unreachable", hint=hint)
+        return GatewayError(
+            f"there is no secure connection to {url}.", code="unreachable", hint=hint
+        )
     hint = "Is the gateway running (tacit serve), and are host and port right?"
     return GatewayError(f"nobody answers at {url}.", code="unreachable", hint=hint)
 
 
 def cut_off(url: str) -> GatewayError:
     """The connection ended before the answer did."""
-    return GatewayError(f"the answer of {url} was cut off.", code="broken-off", hint="What was received is not the whole answer: ask again.")
+    return GatewayError(
+        f"the answer of {url} was cut off.",
+        code="broken-off",
+        hint="What was received is not the whole answer: ask again.",
+    )
 
 
 def not_a_gateway(url: str, status: int | None = None) -> GatewayError:
     """Somebody else answers there."""
     said = f" (status {status})" if status else ""
-    return GatewayError(f"what answers at {url} is no gateway of Tacit{said}.", code="not-a-gateway", hint="Look at the address: GET /health answers there.")
+    return GatewayError(
+        f"what answers at {url} is no gateway of Tacit{said}.",
+        code="not-a-gateway",
+        hint="Look at the address: GET /health answers there.",
+    )

@@ -26,4 +26,6 @@ def answer_with(
     except DataError as error:
         raise error.at(mark) from None
     # Where a value may be no value at all, "holds" must be right either way.
-    return min(verdicts, key=lambda verdict: ("breached", "undecided", "holds").index(verdict.status))
+    return min(
+        verdicts, key=lambda verdict: ("breached", "undecided", "holds").index(verdict.status)
+    )

@@ -286,7 +286,10 @@ def cast(question: MicrodataQuestion, groups: Groups, roles: list[tuple[int, Any
 def named(roles: list[tuple[int, Any]], everybody: list[Person]) -> list[str]:
     """How to call everybody in the facts; people without a name are told apart by numbers.
 
-    >>> named([(0, "flu"), (0, None), (1, None)], [Person({"name": "Ann"}, {}), Person({}, {}), Person({}, {})])
+    >>> named(
+    ...     [(0, "flu"), (0, None), (1, None)],
+    ...     [Person({"name": "Ann"}, {}), Person({}, {}), Person({}, {})],
+    ... )
     ['Ann', 'another person of the group (1)', 'a person of another group (2)']
     """
     names, number = [again(everybody[0])], 0
@@ -302,7 +305,12 @@ def named(roles: list[tuple[int, Any]], everybody: list[Person]) -> list[str]:
 def denying(column: str, value: Any) -> str:
     """One fact about a person, denied.
 
-    >>> denying("condition", "Flu"), denying("sex", "F"), denying("city", "Bonn"), denying("born", 1990)
+    >>> (
+    ...     denying("condition", "Flu"),
+    ...     denying("sex", "F"),
+    ...     denying("city", "Bonn"),
+    ...     denying("born", 1990),
+    ... )
     ('does not have Flu', 'is not F', 'does not live in Bonn', 'was not born 1990')
     """
     verb, _, rest = saying(column, value).partition(" ")

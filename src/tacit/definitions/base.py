@@ -74,7 +74,9 @@ def check_seconds(seconds: Any) -> None:
     except (TypeError, ValueError):
         enough = False
     if not enough:
-        raise ParameterError(f"{seconds} seconds are no time.", parameter="seconds", hint="Use for example 60.")
+        raise ParameterError(
+            f"{seconds} seconds are no time.", parameter="seconds", hint="Use for example 60."
+        )
 
 
 NO_OTHER_RELEASE = Assumption("no-other-release", "nothing else about these people is out", "no")

@@ -27,7 +27,9 @@ class ChangedView:
     text: str
 
 
-def changed_views(definition: PerfectPrivacy, question: QueryQuestion, view: str, words: Sequence[str]) -> list[ChangedView]:
+def changed_views(
+    definition: PerfectPrivacy, question: QueryQuestion, view: str, words: Sequence[str]
+) -> list[ChangedView]:
     """The views that some proposals stand for, in the order of the proposals.
 
     Only those of which the text itself, read like any other, is judged to disclose nothing. With independent attributes
@@ -45,13 +47,21 @@ def changed_views(definition: PerfectPrivacy, question: QueryQuestion, view: str
     return [found[said] for said in words if said in found]
 
 
-def _candidates(definition: PerfectPrivacy, question: QueryQuestion, reading: Reading) -> Iterator[tuple[str, tuple[str, ...], Query]]:
+def _candidates(
+    definition: PerfectPrivacy, question: QueryQuestion, reading: Reading
+) -> Iterator[tuple[str, tuple[str, ...], Query]]:
     """Every change that can be proposed, with the columns and the query that it leads to."""
     assert reading.exact is not None
-    view = reading.exact if definition.semantics is None else replace(reading.exact, bag=definition.semantics == "bag")
+    view = (
+        reading.exact
+        if definition.semantics is None
+        else replace(reading.exact, bag=definition.semantics == "bag")
+    )
     for place, (said, query) in enumerate(without_a_column(view, reading.columns)):
         yield said, (*reading.columns[:place], *reading.columns[place + 1 :]), query
-    for secret in [question.secret.exact] if question.secret.exact else question.secret.supports[:1]:
+    for secret in (
+        [question.secret.exact] if question.secret.exact else question.secret.supports[:1]
+    ):
         for said, query in with_a_condition(secret, view, question.relations):
             yield said, reading.columns, query
 
@@ -68,7 +78,11 @@ def named_sql(query: Query, columns: Sequence[str], relations: Relations, dialec
     >>> from tacit.queries.query import Atom, Comparison, Conjunctive, Constant, Relation, Variable
     >>> n, w = Variable("n"), Variable("w")
     >>> part = Conjunctive((w,), (Atom("D", (n, w)),), (Comparison(n, "!=", Constant("ann")),))
-    >>> print(named_sql(Query("V", (part,)), ["ward"], {"D": Relation("D", ("name", "ward"))}, "duckdb"))
+    >>> print(
+    ...     named_sql(
+    ...         Query("V", (part,)), ["ward"], {"D": Relation("D", ("name", "ward"))}, "duckdb"
+    ...     )
+    ... )
     SELECT DISTINCT
       a1."ward" AS "ward"
     FROM "D" AS a1
@@ -85,7 +99,9 @@ def named_sql(query: Query, columns: Sequence[str], relations: Relations, dialec
     return tree.sql(dialect=dialect, pretty=True)
 
 
-def _holds(definition: PerfectPrivacy, question: QueryQuestion, reading: Reading, text: str) -> bool:
+def _holds(
+    definition: PerfectPrivacy, question: QueryQuestion, reading: Reading, text: str
+) -> bool:
     """Is the whole question answered with holds, with this text in the place of the view's?"""
     try:
         changed = read(text, question.relations, name=reading.name, dialect=question.dialect)

@@ -47,7 +47,9 @@ def distinct(groups: Groups, required: Fraction) -> Finding:
     return Finding(groups, number, int(values[number]), values < at_most_int64(required))
 
 
-def recursive(groups: Groups, required: Fraction, c: Fraction, dont_care: Collection[Any] = ()) -> Finding:
+def recursive(
+    groups: Groups, required: Fraction, c: Fraction, dont_care: Collection[Any] = ()
+) -> Finding:
     """For each group the largest l for which it is (pd-)recursive (c,l)-diverse, at least 1.
 
     Definition 3.9. Let the y-th most frequent value be the first that must not be disclosed. Then
@@ -66,7 +68,11 @@ def recursive(groups: Groups, required: Fraction, c: Fraction, dont_care: Collec
         begins, lengths = guarded.begins, guarded.lengths
         cells = guarded.cells
         counts = counts[cells]
-        tail = np.repeat(np.cumsum(np.add.reduceat(counts, begins)), lengths) - np.cumsum(counts) + counts
+        tail = (
+            np.repeat(np.cumsum(np.add.reduceat(counts, begins)), lengths)
+            - np.cumsum(counts)
+            + counts
+        )
         place = np.arange(len(counts)) - np.repeat(begins, lengths)
         first = np.repeat(guarded.first, lengths)
         protected = np.repeat(counts[begins + guarded.first], lengths)
@@ -104,10 +110,14 @@ def guarded_groups(groups: Groups, dont_care: Collection[Any]) -> Guarded:
         careful |= may_be_protected(groups.ambiguous, codes)[owner]
     guarded, first_cell = np.unique(owner[careful], return_index=True)
     first_cell = np.flatnonzero(careful)[first_cell]
-    kept = np.isin(owner, guarded) if len(guarded) < len(groups) else np.ones(len(owner), dtype=bool)
+    kept = (
+        np.isin(owner, guarded) if len(guarded) < len(groups) else np.ones(len(owner), dtype=bool)
+    )
     lengths = lengths[guarded]
     begins = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))[:-1]
-    return Guarded(guarded, np.flatnonzero(kept), begins, lengths, first_cell - groups.starts[guarded])
+    return Guarded(
+        guarded, np.flatnonzero(kept), begins, lengths, first_cell - groups.starts[guarded]
+    )
 
 
 def all_guarded(lengths: Integers) -> Guarded:
@@ -116,7 +126,9 @@ def all_guarded(lengths: Integers) -> Guarded:
     chosen = lengths[several]
     begins = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(chosen)))[:-1]
     cells = np.flatnonzero(np.repeat(several, lengths))
-    return Guarded(np.flatnonzero(several), cells, begins, chosen, np.zeros(len(chosen), dtype=np.int64))
+    return Guarded(
+        np.flatnonzero(several), cells, begins, chosen, np.zeros(len(chosen), dtype=np.int64)
+    )
 
 
 def may_be_protected(ambiguous: Ambiguous, dont_care: list[int]) -> Mask:
@@ -125,7 +137,9 @@ def may_be_protected(ambiguous: Ambiguous, dont_care: list[int]) -> Mask:
     There no value may be disclosed: Definition 3.8 implies 3.9, for every way to pick one value each.
     """
     protected = ~np.isin(ambiguous.values, dont_care)
-    return ambiguous.groups & (np.bincount(ambiguous.owner[protected], minlength=len(ambiguous.groups)) > 0)
+    return ambiguous.groups & (
+        np.bincount(ambiguous.owner[protected], minlength=len(ambiguous.groups)) > 0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +156,10 @@ class Rarest:
 def rarest(groups: Groups, values: Collection[Any], required: Fraction) -> Rarest:
     """Definition 3.10: every value of W occurs in at least c2 percent of the people of every group."""
     owner = np.repeat(np.arange(len(groups)), np.diff(groups.starts))
-    return min((rarest_share(groups, owner, value, required) for value in values), key=lambda one: one.percent)
+    return min(
+        (rarest_share(groups, owner, value, required) for value in values),
+        key=lambda one: one.percent,
+    )
 
 
 def rarest_share(groups: Groups, owner: Integers, value: Any, required: Fraction) -> Rarest:
@@ -150,9 +167,15 @@ def rarest_share(groups: Groups, owner: Integers, value: Any, required: Fraction
     codes = [code for code, one in enumerate(groups.dictionary) if one == value]
     # Who has several values may mean another one: then only those count who have this one only.
     some = groups.ambiguous
-    owner, values, counts = (owner, groups.values, groups.counts) if some is None else (some.owner, some.values, some.sure)
+    owner, values, counts = (
+        (owner, groups.values, groups.counts)
+        if some is None
+        else (some.owner, some.values, some.sure)
+    )
     chosen = np.isin(values, codes)
-    have: Any = np.bincount(owner[chosen], weights=counts[chosen], minlength=len(groups)).astype(np.int64)
+    have: Any = np.bincount(owner[chosen], weights=counts[chosen], minlength=len(groups)).astype(
+        np.int64
+    )
     everybody: Any = groups.sizes
     share = have / everybody
     close = np.flatnonzero(share <= share.min() + CLOSE)
@@ -160,14 +183,22 @@ def rarest_share(groups: Groups, owner: Integers, value: Any, required: Fraction
     if int(everybody.max()) * max(required.numerator, 100 * required.denominator) > 2**62:
         have, everybody = have.astype(object), everybody.astype(object)
     below = have * (100 * required.denominator) < everybody * required.numerator
-    return Rarest(groups, number, value, Fraction(100 * int(have[number]), int(everybody[number])), below.astype(bool))
+    return Rarest(
+        groups,
+        number,
+        value,
+        Fraction(100 * int(have[number]), int(everybody[number])),
+        below.astype(bool),
+    )
 
 
 def entropic(groups: Groups, required: Fraction) -> Finding:
     """The entropy of each group: in floats where that is enough, exactly where it is close."""
     entropies = float_entropies(groups)
     least = np.flatnonzero(entropies <= entropies.min() + CLOSE)
-    _, number, counts = min((entropy(counts), int(members[0]), counts) for counts, members in alike(groups, least))
+    _, number, counts = min(
+        (entropy(counts), int(members[0]), counts) for counts, members in alike(groups, least)
+    )
     return Finding(groups, number, diversity(counts), below_entropy(groups, required, entropies))
 
 
@@ -191,7 +222,9 @@ def float_entropies(groups: Groups) -> Floats:
         counts = groups.counts[inside].astype(np.float64)
         begins = np.concatenate(([0], np.cumsum(lengths[several])[:-1]))
         total = np.add.reduceat(counts, begins)
-        entropies[several] = np.log(total) - np.add.reduceat(counts * np.log(counts), begins) / total
+        entropies[several] = (
+            np.log(total) - np.add.reduceat(counts * np.log(counts), begins) / total
+        )
     return entropies
 
 

@@ -45,7 +45,9 @@ MOST_STATES = 100_000
 MOST_MEASURED = 300  # rows of a database whose worlds are counted though nothing depends on it
 TRIED = 20  # databases that are looked at one by one where they are too many to enumerate
 EQUALLY_LIKELY_WITNESSES = Assumption(
-    "equiprobable-witnesses", "to the other side all databases with the same secret are equally likely", "cannot"
+    "equiprobable-witnesses",
+    "to the other side all databases with the same secret are equally likely",
+    "cannot",
 )
 
 
@@ -82,20 +84,36 @@ class ESafety(ViewSafety):
 
     def _settled(self, case: SafetyCase) -> Outcome | None:
         # Answers without data must be looked at: they may contradict each other.
-        if not separate(case.setting) or (case.setting.instance is None and self.over == "instance"):
+        if not separate(case.setting) or (
+            case.setting.instance is None and self.over == "instance"
+        ):
             return None
         if self.over == "domain":
             Databases(case.setting).check(Deadline(float(self.seconds)))
         because = f"{listed(case.new)} and {case.setting.secret.name} are about tables that nothing connects"
-        return Outcome("holds", "separate", because, {"by": "tables"}, measured=self._measured(case.setting), case=case)
+        return Outcome(
+            "holds",
+            "separate",
+            because,
+            {"by": "tables"},
+            measured=self._measured(case.setting),
+            case=case,
+        )
 
     def _measured(self, setting: Setting) -> dict[str, Any]:
         """What can be said of the worlds where they need not be looked at; nothing where that is work."""
-        if self.over != "instance" or len(setting.instance or ()) > MOST_MEASURED or unbounded(setting):
+        if (
+            self.over != "instance"
+            or len(setting.instance or ()) > MOST_MEASURED
+            or unbounded(setting)
+        ):
             return {}
         try:
             found = Worlds(setting)
-            return {"worlds_equal": found.ruled_out(Deadline(float(self.seconds))) is None, **counted(found)}
+            return {
+                "worlds_equal": found.ruled_out(Deadline(float(self.seconds))) is None,
+                **counted(found),
+            }
         except (TooMany, OutOfTime):
             return {}
 
@@ -115,14 +133,22 @@ class ESafety(ViewSafety):
                 return before  # it was answered with fewer unseen values, and that is as far as counting goes
         return outcome if outcome is not None else self._with_more(case, fresh, deadline)
 
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+    def _over_values(
+        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
+    ) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
         found.stays(deadline)
         if not found.after or found.ruled_out(deadline) is None:
             measured = {"worlds_equal": True, **counted(found), **unseen_values(setting)}
             if is_proved:
-                return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
+                return Outcome(
+                    "holds",
+                    "worlds-equal",
+                    "the same databases are possible before and after",
+                    measured=measured,
+                    case=case,
+                )
             return unseen(case, setting, open_names(setting), measured)
         outcome = self._by_parts(case, found, deadline)
         if outcome.status == "holds" and open_names(setting):
@@ -137,7 +163,14 @@ class ESafety(ViewSafety):
         measured: dict[str, Any] = {"worlds_equal": False, **unseen_values(found.setting)}
         if not mixed:
             because = f"no chain of constraints and published rows leads from {listed(case.new)} to {found.setting.secret.name}"
-            return Outcome("holds", "separate", because, {"by": "rows", "parts": len(found.parts)}, measured={**measured, **counted(found)}, case=case)
+            return Outcome(
+                "holds",
+                "separate",
+                because,
+                {"by": "rows", "parts": len(found.parts)},
+                measured={**measured, **counted(found)},
+                case=case,
+            )
         tallies: dict[int, Tally] = {}
         left: list[Part] = []
         for part in sorted(mixed, key=lambda one: len(one.tuples)):
@@ -148,7 +181,11 @@ class ESafety(ViewSafety):
                 if looked is not None:
                     few = tally(part, most_states=COUNTED_STATES, tick=deadline.left)
                     died = few.moved(of_part(actual, part)) if few is not None else None
-                    return looked if few is None or died is None else self._odds(case, found, few, died, actual, measured)
+                    return (
+                        looked
+                        if few is None or died is None
+                        else self._odds(case, found, few, died, actual, measured)
+                    )
             one = tally(part, most_states=MOST_STATES, tick=deadline.left)
             if one is None:
                 left.append(part)
@@ -167,18 +204,36 @@ class ESafety(ViewSafety):
             )
             return undecided("not-counted", text, case, measured)
         because = f"the odds between secrets stay as they were in {plural('part', len(mixed))} of the database that {'matters' if len(mixed) == 1 else 'matter'}"
-        return Outcome("holds", "odds-equal", because, {"parts": len(mixed)}, measured={**measured, **totals(found, tallies)}, case=case)
+        return Outcome(
+            "holds",
+            "odds-equal",
+            because,
+            {"parts": len(mixed)},
+            measured={**measured, **totals(found, tallies)},
+            case=case,
+        )
 
     def _looked(
-        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], stays: frozenset[int], measured: Mapping[str, Any],
+        self,
+        case: SafetyCase,
+        found: Worlds,
+        part: Part,
+        actual: frozenset[Tuple],
+        stays: frozenset[int],
+        measured: Mapping[str, Any],
         deadline: Deadline,
-    ) -> Outcome | Literal[True] | None:  # fmt: skip
+    ) -> Outcome | Literal[True] | None:
         """What can be of each row tells of a part: a secret that dies, or True where it has one secret only; None where it must be counted."""
         rows = dict(part.secret)
         after = settled([*part.before, *part.after], rows, deadline, stays)
         still_open = after.possible.keys() & after.avoidable.keys()
         # What is open after was open before, so only the other rows are asked about.
-        before = settled(part.before, {row: ways for row, ways in rows.items() if row not in still_open}, deadline, stays)
+        before = settled(
+            part.before,
+            {row: ways for row, ways in rows.items() if row not in still_open},
+            deadline,
+            stays,
+        )
         if not still_open and not before.possible.keys() & before.avoidable.keys():
             return True
         gone = [row for row in before.possible if row not in after.possible]
@@ -188,23 +243,43 @@ class ESafety(ViewSafety):
         world = before.possible[gone[0]] if gone else before.avoidable[kept[0]]
         died = found.secret_of((found.actual or frozenset()) - frozenset(part.tuples) | world)
         died = frozenset(row for row in died if row in rows) | (actual - frozenset(rows))
-        return self._secrets(case, found, [(actual, None, None), (died, None, 0)], (gone, kept), measured)
+        return self._secrets(
+            case, found, [(actual, None, None), (died, None, 0)], (gone, kept), measured
+        )
 
     def _dies(
-        self, case: SafetyCase, found: Worlds, part: Part, actual: frozenset[Tuple], measured: Mapping[str, Any], deadline: Deadline
+        self,
+        case: SafetyCase,
+        found: Worlds,
+        part: Part,
+        actual: frozenset[Tuple],
+        measured: Mapping[str, Any],
+        deadline: Deadline,
     ) -> Outcome | None:
         """Does the secret of a world that is ruled out have no world left?"""
         out = found.breaking(part.after, deadline)
         died = actual if out is None else found.secret_of(out)
         if died == actual or found.some([*found.after, *found.having(died)], deadline) is not None:
             return None
-        return self._secrets(case, found, [(actual, None, None), (died, None, 0)], ((), ()), measured)
+        return self._secrets(
+            case, found, [(actual, None, None), (died, None, 0)], ((), ()), measured
+        )
 
     def _odds(
-        self, case: SafetyCase, found: Worlds, one: Tally, secret: frozenset[Tuple], actual: frozenset[Tuple], measured: Mapping[str, Any]
+        self,
+        case: SafetyCase,
+        found: Worlds,
+        one: Tally,
+        secret: frozenset[Tuple],
+        actual: frozenset[Tuple],
+        measured: Mapping[str, Any],
     ) -> Outcome:
         """Two secrets whose odds move, with the numbers of worlds: of the whole database where all parts are counted."""
-        others = [tally(part, most_states=MOST_STATES // 10) for part in found.parts if part is not one.part]
+        others = [
+            tally(part, most_states=MOST_STATES // 10)
+            for part in found.parts
+            if part is not one.part
+        ]
         known = [each for each in others if each is not None]
         whole = len(known) == len(others)
         moved_secret = secret | (actual - frozenset(row for row, _ in one.part.secret))
@@ -222,27 +297,55 @@ class ESafety(ViewSafety):
         return self._secrets(case, found, multiplicities, (gone, kept), {**measured, **more})
 
     def _secrets(
-        self, case: SafetyCase, found: Worlds, secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]],
-        rows: tuple[Sequence[Tuple], Sequence[Tuple]], measured: Mapping[str, Any],
-    ) -> Outcome:  # fmt: skip
+        self,
+        case: SafetyCase,
+        found: Worlds,
+        secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]],
+        rows: tuple[Sequence[Tuple], Sequence[Tuple]],
+        measured: Mapping[str, Any],
+    ) -> Outcome:
         setting = found.setting
         listed_secrets = [
-            {"rows": [list(row) for row in found.rows(secret)], **({"before": before} if before is not None else {}), **({"after": after} if after is not None else {})}
+            {
+                "rows": [list(row) for row in found.rows(secret)],
+                **({"before": before} if before is not None else {}),
+                **({"after": after} if after is not None else {}),
+            }
             for secret, before, after in secrets
-        ]  # fmt: skip
+        ]
         plain = found.store.numbering.plain
         gone, kept = ([plain(row) for row in some] for some in rows)
         personal: dict[str, Any] = {"secrets": listed_secrets}
         if gone or kept:
-            personal |= {"no_longer_possible": [list(row) for row in gone], "now_certain": [list(row) for row in kept]}
+            personal |= {
+                "no_longer_possible": [list(row) for row in gone],
+                "now_certain": [list(row) for row in kept],
+            }
         story = died_story(gone, kept, setting) or odds_story(secrets, found)
-        facts = {"multiplicities": [{key: one[key] for key in ("before", "after") if key in one} for one in listed_secrets]}
+        facts = {
+            "multiplicities": [
+                {key: one[key] for key in ("before", "after") if key in one}
+                for one in listed_secrets
+            ]
+        }
         died = secrets[1][2] == 0
         because = (
-            f"a secret that was plausible no longer is after {listed(case.new)}" if died else f"the odds between two secrets change with {listed(case.new)}"
+            f"a secret that was plausible no longer is after {listed(case.new)}"
+            if died
+            else f"the odds between two secrets change with {listed(case.new)}"
         )
         assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
-        return Outcome("breached", "secrets", because, facts, personal, measured, story, case=case, assumptions=assumptions)
+        return Outcome(
+            "breached",
+            "secrets",
+            because,
+            facts,
+            personal,
+            measured,
+            story,
+            case=case,
+            assumptions=assumptions,
+        )
 
     # -- over a domain, on every database ----------------------------------------------------------------
 
@@ -290,7 +393,16 @@ class ESafety(ViewSafety):
             if on_one.status == "breached":
                 outcome = pair_breach(case, found, pair.instance, pair.world)
                 facts = {key: value for key, value in outcome.facts.items() if key == "instance"}
-                return Outcome("breached", on_one.kind, f"on some database {on_one.because}", {**facts, **on_one.facts, **on_one.personal}, {}, on_one.measured, on_one.story, case=case)
+                return Outcome(
+                    "breached",
+                    on_one.kind,
+                    f"on some database {on_one.because}",
+                    {**facts, **on_one.facts, **on_one.personal},
+                    {},
+                    on_one.measured,
+                    on_one.story,
+                    case=case,
+                )
         return undecided(
             "not-counted",
             f"{plural('database', len(seen))} were looked at one by one and none is a counterexample; there are too many to count. Use smaller domains, or ask for g-safety.",
@@ -313,7 +425,13 @@ def totals(found: Worlds, tallies: Mapping[int, Tally]) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where every part could be counted."""
     if len(found.parts) > COUNTED_PARTS:
         return {}
-    return numbers(found, [tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10) for part in found.parts])
+    return numbers(
+        found,
+        [
+            tallies.get(id(part)) or tally(part, most_states=MOST_STATES // 10)
+            for part in found.parts
+        ],
+    )
 
 
 def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:
@@ -321,13 +439,21 @@ def _settled_rows(one: Tally) -> tuple[list[Tuple], list[Tuple]]:
     rows = [row for row, _ in one.part.secret]
 
     def which(at: int, there: bool) -> set[Tuple]:
-        return {row for row in rows if any(numbers[at] and (row in secret) == there for secret, numbers in one.secrets.items())}
+        return {
+            row
+            for row in rows
+            if any(
+                numbers[at] and (row in secret) == there for secret, numbers in one.secrets.items()
+            )
+        }
 
     gone, kept = which(0, True) - which(1, True), which(0, False) - which(1, False)
     return sorted(gone), sorted(kept)
 
 
-def died_story(gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]], setting: Setting) -> str | None:
+def died_story(
+    gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]], setting: Setting
+) -> str | None:
     """What could be before and cannot be now."""
     name = setting.secret.name
     if gone == [()]:
@@ -336,9 +462,13 @@ def died_story(gone: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]],
         return f"Before, the answer of {name} could be no. Now nobody believes that."
     told = []
     if gone:
-        told.append(f"Before, {listed(few(gone))} could be in the answer of {name}. Now nobody believes that.")
+        told.append(
+            f"Before, {listed(few(gone))} could be in the answer of {name}. Now nobody believes that."
+        )
     if kept:
-        told.append(f"Before, {listed(few(kept))} could be missing from the answer of {name}. Now everybody knows that {'it is' if len(kept) == 1 else 'they are'} there.")
+        told.append(
+            f"Before, {listed(few(kept))} could be missing from the answer of {name}. Now everybody knows that {'it is' if len(kept) == 1 else 'they are'} there."
+        )
     return " ".join(told) or None
 
 
@@ -348,7 +478,9 @@ def few(rows: Sequence[tuple[Any, ...]], most: int = 6) -> list[str]:
     return shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} others"]
 
 
-def odds_story(secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds) -> str:
+def odds_story(
+    secrets: Sequence[tuple[frozenset[Tuple], int | None, int | None]], found: Worlds
+) -> str:
     """How the odds of two secrets move."""
     (one, before, after), (two, before_two, after_two) = secrets
     if before is None:
@@ -377,28 +509,49 @@ def number(count: int | None) -> str:
     return digits if len(digits) < 40 else f"about 10^{len(str(count)) - 1}"
 
 
-def moved_breach(case: SafetyCase, found: Databases, instance: frozenset[int], secrets: Sequence[tuple[frozenset[Tuple], int, int]]) -> Outcome:
+def moved_breach(
+    case: SafetyCase,
+    found: Databases,
+    instance: frozenset[int],
+    secrets: Sequence[tuple[frozenset[Tuple], int, int]],
+) -> Outcome:
     """A database on which the odds of two secrets would move. Tuples elsewhere do not matter, and are left out."""
     plain = found.store.numbering.plain
-    shown = [{"rows": [list(plain(row)) for row in secret], "before": before, "after": after} for secret, before, after in secrets]
+    shown = [
+        {"rows": [list(plain(row)) for row in secret], "before": before, "after": after}
+        for secret, before, after in secrets
+    ]
     data = found.facts(instance)
     facts = {
-        "instance": world_json(data, None, found.setting.relations)["world"], "secrets": shown,
+        "instance": world_json(data, None, found.setting.relations)["world"],
+        "secrets": shown,
         "multiplicities": [{"before": before, "after": after} for _, before, after in secrets],
-    }  # fmt: skip
-    names = [shown_secret([plain(row) for row in secret], found.setting.secret) for secret, _, _ in secrets]
+    }
+    names = [
+        shown_secret([plain(row) for row in secret], found.setting.secret)
+        for secret, _, _ in secrets
+    ]
     (_, before, after), (_, before_two, after_two) = secrets
     story = (
         f"If the database were {listed([str(one) for one in data]) or 'without any row'}: of those that look the same {many(before)} {'has' if before == 1 else 'have'} "
         f"{names[0]} as the answer of {found.setting.secret.name}, and {many(before_two)} {'has' if before_two == 1 else 'have'} {names[1]}. "
         f"After {listed(case.new)}, {number(after)} and {number(after_two)} are left."
     )
-    return Outcome("breached", "secrets", f"on some database the odds between two secrets change with {listed(case.new)}", facts, story=story, case=case)
+    return Outcome(
+        "breached",
+        "secrets",
+        f"on some database the odds between two secrets change with {listed(case.new)}",
+        facts,
+        story=story,
+        case=case,
+    )
 
 
 def on_database(found: Databases, instance: frozenset[int]) -> Setting:
     """The question about one database over the same domains."""
-    setting = replace(found.setting, instance=frozenset(found.facts(instance)), fresh=len(found.universe.unseen))
+    setting = replace(
+        found.setting, instance=frozenset(found.facts(instance)), fresh=len(found.universe.unseen)
+    )
     return replace(
         setting,
         published=tuple(Seen(one.query, answer(one.query, setting)) for one in setting.published),

@@ -37,7 +37,9 @@ def is_diverse(counts: Sequence[int], least: Fraction) -> bool:
         precision *= 2
 
 
-def log_difference(counts: Sequence[int], least: Fraction, precision: int) -> tuple[Decimal, Decimal]:
+def log_difference(
+    counts: Sequence[int], least: Fraction, precision: int
+) -> tuple[Decimal, Decimal]:
     """n log n - sum n_i log n_i - n log l, and a bound on the error of computing it."""
     context = Context(prec=precision)
     total = sum(counts)
@@ -59,7 +61,9 @@ def is_equal(counts: Sequence[int], least: Fraction) -> bool:
     powers = [(count, count) for count in counts]
     powers += [(least.numerator, total), (total, -total), (least.denominator, -total)]
     base = coprime_base(number for number, _ in powers)
-    return all(sum(exponent * order(number, one) for number, exponent in powers) == 0 for one in base)
+    return all(
+        sum(exponent * order(number, one) for number, exponent in powers) == 0 for one in base
+    )
 
 
 def coprime_base(numbers: Iterable[int]) -> list[int]:

@@ -81,7 +81,9 @@ class GSafety(ViewSafety):
                 break
         return outcome if outcome is not None else self._with_more(case, fresh, deadline)
 
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+    def _over_values(
+        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
+    ) -> Outcome:
         """The answer where open columns have so many unseen values."""
         found = Worlds(setting)
         found.stays(deadline)
@@ -92,11 +94,23 @@ class GSafety(ViewSafety):
         if out is not None:
             return self._ruled_out(case, found, out, measured, is_proved, deadline)
         if is_proved:
-            return Outcome("holds", "worlds-equal", "the same databases are possible before and after", measured=measured, case=case)
+            return Outcome(
+                "holds",
+                "worlds-equal",
+                "the same databases are possible before and after",
+                measured=measured,
+                case=case,
+            )
         return unseen(case, setting, open_names(setting), measured)
 
     def _ruled_out(
-        self, case: SafetyCase, found: Worlds, out: frozenset[int], measured: Mapping[str, Any], is_proved: bool, deadline: Deadline
+        self,
+        case: SafetyCase,
+        found: Worlds,
+        out: frozenset[int],
+        measured: Mapping[str, Any],
+        is_proved: bool,
+        deadline: Deadline,
     ) -> Outcome:
         """A world goes. That breaches unless every world has the same secret."""
         setting = found.setting
@@ -122,7 +136,9 @@ class GSafety(ViewSafety):
             searched = max(searched, found.undetermined)
             if not found.universe.open:
                 because = "on no database over these domains does it rule out a database with another secret"
-                return Outcome("holds", "no-counterexample", because, {"tuples": searched}, case=case)
+                return Outcome(
+                    "holds", "no-counterexample", because, {"tuples": searched}, case=case
+                )
         return undecided(
             "every-database",
             f"No database with up to {MOST_UNSEEN} values beyond the constants is a counterexample, and {listed(case.new)} could not be "
@@ -131,25 +147,38 @@ class GSafety(ViewSafety):
         )
 
 
-
-
-
-def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozenset[int], measured: Mapping[str, Any]) -> Outcome:
+def breach(
+    case: SafetyCase,
+    found: Worlds,
+    out: frozenset[int],
+    other: frozenset[int],
+    measured: Mapping[str, Any],
+) -> Outcome:
     """A world that was possible and no longer is; `other` is one with another secret, perhaps the same."""
     setting = found.setting
     world, data = found.facts(out), setting.instance
     if len(world) <= REPLAYED and not (fits(setting, world) and is_ruled_out(setting, world)):
-        raise AssertionError(f"the world that was found is none, or is not ruled out: {listed([str(one) for one in world])}")
+        raise AssertionError(
+            f"the world that was found is none, or is not ruled out: {listed([str(one) for one in world])}"
+        )
     personal = world_json(world, data, setting.relations)
     personal["secret_in_world"] = [list(row) for row in found.rows(found.secret_of(out))]
     news = listed(case.new)
     rules = "rules" if len(case.new) == 1 else "rule"
-    how = f"that {told(world, data)}" if data is not None else f"with {listed([str(one) for one in world[:4]]) or 'no row at all'}"
+    how = (
+        f"that {told(world, data)}"
+        if data is not None
+        else f"with {listed([str(one) for one in world[:4]]) or 'no row at all'}"
+    )
     story = [f"A database {how} fits everything that is out. {news} {rules} it out."]
     if data is not None:
-        personal["secret"] = [list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))]
+        personal["secret"] = [
+            list(row) for row in found.rows(found.secret_of(found.actual or frozenset()))
+        ]
     if other is out:
-        story.append(f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)), setting.secret)}.")
+        story.append(
+            f"In it the answer of {setting.secret.name} is {shown_secret(found.rows(found.secret_of(out)), setting.secret)}."
+        )
     else:
         personal["other_secret"] = [list(row) for row in found.rows(found.secret_of(other))]
         story.append(
@@ -157,4 +186,14 @@ def breach(case: SafetyCase, found: Worlds, out: frozenset[int], other: frozense
         )
     assumptions = (UNSEEN_VALUES,) if open_names(setting) else ()
     because = f"a database that was possible no longer is after {news}"
-    return Outcome("breached", "world", because, {"rows": len(world)}, personal, measured, " ".join(story), case=case, assumptions=assumptions)
+    return Outcome(
+        "breached",
+        "world",
+        because,
+        {"rows": len(world)},
+        personal,
+        measured,
+        " ".join(story),
+        case=case,
+        assumptions=assumptions,
+    )

@@ -43,7 +43,11 @@ from tacit.tables.hierarchy import value_text
 from tacit.worlds.solving import Deadline, OutOfTime
 
 UNIFORM = Assumption("uniform-worlds", "all fitting tables are equally likely", "cannot")
-DRAWN = Assumption("random-numbers", "the random numbers that tables were drawn with are as good as independent ones", "cannot")
+DRAWN = Assumption(
+    "random-numbers",
+    "the random numbers that tables were drawn with are as good as independent ones",
+    "cannot",
+)
 DIGITS = 12  # of a belief that is known between bounds
 
 
@@ -97,14 +101,26 @@ class GammaPrivacy(OverlapDefinition):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", share("gamma", self.gamma))
         if (self.epsilon is None) != (self.theta is None):
-            raise ParameterError("epsilon and theta belong together.", parameter="epsilon", hint="Use for example epsilon: 0.02, theta: 0.95.")
+            raise ParameterError(
+                "epsilon and theta belong together.",
+                parameter="epsilon",
+                hint="Use for example epsilon: 0.02, theta: 0.95.",
+            )
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", share("epsilon", self.epsilon, "0.02"))
             object.__setattr__(self, "theta", share("theta", self.theta, "0.95"))
             if self.epsilon == 1:
-                raise ParameterError("epsilon is 1, and every belief is at most that.", parameter="epsilon", hint="Use for example 0.02.")
+                raise ParameterError(
+                    "epsilon is 1, and every belief is at most that.",
+                    parameter="epsilon",
+                    hint="Use for example 0.02.",
+                )
             if self.theta == 1:
-                raise ParameterError("no sample gives a confidence of 1.", parameter="theta", hint="Use for example 0.95.")
+                raise ParameterError(
+                    "no sample gives a confidence of 1.",
+                    parameter="theta",
+                    hint="Use for example 0.95.",
+                )
         check_seconds(self.seconds)
 
     @property
@@ -115,14 +131,27 @@ class GammaPrivacy(OverlapDefinition):
     def check(self, question: OverlapQuestion, *, sensitive: str | None = None) -> Verdict:
         """Count the tables that fit, and look for the largest belief."""
         base = Verdict(
-            check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("beliefs"),
+            check=self.check_name,
+            label=self.label,
+            status="holds",
+            because="",
+            evidence=Certificate("beliefs"),
             measure=f"the share of fitting tables in which a person {having(question)}",
-            required={"gamma": self.gamma, **({"epsilon": self.epsilon, "theta": self.theta} if self.epsilon else {})},
-            assumptions=(UNIFORM, *((MISSING_UNKNOWN,) if None in question.overlap.values else ()), *question.assumptions),
+            required={
+                "gamma": self.gamma,
+                **({"epsilon": self.epsilon, "theta": self.theta} if self.epsilon else {}),
+            },
+            assumptions=(
+                UNIFORM,
+                *((MISSING_UNKNOWN,) if None in question.overlap.values else ()),
+                *question.assumptions,
+            ),
             **described(question),
-        )  # fmt: skip
+        )
         if not question.overlap.people:
-            return replace(base, because="the views show nobody", measured={"gamma": Fraction(0)}, vacuous=True)
+            return replace(
+                base, because="the views show nobody", measured={"gamma": Fraction(0)}, vacuous=True
+            )
         deadline = Deadline(float(self.seconds))
         counting = deadline if self.epsilon is None else Deadline(float(self.seconds) / 2)
         try:
@@ -132,32 +161,50 @@ class GammaPrivacy(OverlapDefinition):
         except NoTable:
             raise no_table(question) from None
         except OutOfTime:
-            return unsettled(base, "time", f"The time was up while the {len(question.overlap.sizes):,} kinds of people were compared. {self._more_time()}")
+            return unsettled(
+                base,
+                "time",
+                f"The time was up while the {len(question.overlap.sizes):,} kinds of people were compared. {self._more_time()}",
+            )
 
-    def _judged(self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline) -> Verdict:
+    def _judged(
+        self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline
+    ) -> Verdict:
         every = list(believed(found, question.meanings))
         worst = max(every, key=lambda one: (one.low, -one.class_), default=None)
         if worst is not None and worst.low > self.gamma:
-            return breached(base, question, found, [one for one in every if one.low > self.gamma], self.gamma)
+            return breached(
+                base, question, found, [one for one in every if one.low > self.gamma], self.gamma
+            )
         if not found.is_complete:
             return self._sampled(base, question, found, deadline)
         greatest = max(every, key=lambda one: one.high)
         if greatest.high > self.gamma:
             if found.is_late:
                 between = f"between {float(greatest.low):.15g} and {float(greatest.high):.15g}"
-                return unsettled(base, "time", f"The largest belief is {between}, and the time was up before integers told on which side of {plain(self.gamma)}. {self._more_time()}")
+                return unsettled(
+                    base,
+                    "time",
+                    f"The largest belief is {between}, and the time was up before integers told on which side of {plain(self.gamma)}. {self._more_time()}",
+                )
             text = f"The largest belief is between {float(greatest.low):.15g} and {float(greatest.high):.15g}, too close to {plain(self.gamma)} for floats, and too large for integers. Ask for a slightly larger gamma."
             return unsettled(base, "too-close", text)
         return held(base, question, found, greatest)
 
     def _sharpened(self, found: Beliefs, question: OverlapQuestion) -> Beliefs:
         """Where bounds leave it open on which side of gamma a belief is, integers are counted."""
-        rounded = [number for number, one in enumerate(found.found) if one is not None and not one.is_exact]
+        rounded = [
+            number for number, one in enumerate(found.found) if one is not None and not one.is_exact
+        ]
         if not rounded or found.is_late:
             return found
         again = list(found.found)
         try:
-            doubtful = {one.class_ for one in believed(found, question.meanings) if one.low <= self.gamma < one.high}
+            doubtful = {
+                one.class_
+                for one in believed(found, question.meanings)
+                if one.low <= self.gamma < one.high
+            }
             for number in rounded:
                 part = found.system.parts[number]
                 if doubtful & set((part.place // len(question.overlap.values)).tolist()):
@@ -166,26 +213,47 @@ class GammaPrivacy(OverlapDefinition):
             return Beliefs(found.system, tuple(again), is_late=True)
         return Beliefs(found.system, tuple(again), found.is_late)
 
-    def _sampled(self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline) -> Verdict:
+    def _sampled(
+        self, base: Verdict, question: OverlapQuestion, found: Beliefs, deadline: Deadline
+    ) -> Verdict:
         """What tables say that were drawn at random, where that is allowed."""
         if self.epsilon is None and found.is_late:
             return unsettled(base, "time", f"{late(found)} {self._more_time()}")
         if self.epsilon is None:
-            return unsettled(base, "too-many", f"{self._too_large(found)} {self._forecast(found, deadline, question.job)}")
+            return unsettled(
+                base,
+                "too-many",
+                f"{self._too_large(found)} {self._forecast(found, deadline, question.job)}",
+            )
         try:
             with until(deadline, question.job):
                 drawn = statistical(
-                    found.system, found.found, gamma=self.gamma, epsilon=self.epsilon, theta=self.theta, job=question.job,
-                    deadline=deadline, meanings=question.meanings,
-                )  # fmt: skip
+                    found.system,
+                    found.found,
+                    gamma=self.gamma,
+                    epsilon=self.epsilon,
+                    theta=self.theta,
+                    job=question.job,
+                    deadline=deadline,
+                    meanings=question.meanings,
+                )
         except CannotSample as error:
             if found.is_late:
-                return unsettled(base, "time", f"{late(found)} Nor can tables be drawn: {error}. {self._more_time()}")
-            return unsettled(base, "too-many", f"{self._too_large(found)} Nor can tables be drawn: {error}.")
+                return unsettled(
+                    base,
+                    "time",
+                    f"{late(found)} Nor can tables be drawn: {error}. {self._more_time()}",
+                )
+            return unsettled(
+                base, "too-many", f"{self._too_large(found)} Nor can tables be drawn: {error}."
+            )
         base = replace(base, certainty="statistical", assumptions=(*base.assumptions, DRAWN))
         facts = {"epsilon": self.epsilon, "theta": self.theta, "draws": sum(drawn.draws)}
         bounded = Beliefs(found.system, drawn.found)
-        every = [Belief(class_, question.meanings[same][0], low, high) for (class_, same), (low, high) in drawn.beliefs.items()]
+        every = [
+            Belief(class_, question.meanings[same][0], low, high)
+            for (class_, same), (low, high) in drawn.beliefs.items()
+        ]
         above = [one for one in every if one.low > self.gamma]
         greatest = max(every, key=lambda one: one.high)
         if above:
@@ -193,16 +261,28 @@ class GammaPrivacy(OverlapDefinition):
         elif greatest.high <= self.gamma + self.epsilon:
             verdict = held(base, question, bounded, greatest)
         else:
-            return unsettled(base, "time", f"{drawn.because[:1].upper()}{drawn.because[1:]}. Allow more with seconds:, or a larger epsilon.")
+            return unsettled(
+                base,
+                "time",
+                f"{drawn.because[:1].upper()}{drawn.because[1:]}. Allow more with seconds:, or a larger epsilon.",
+            )
         return replace(verdict, measured={**verdict.measured, **facts})
 
     def _too_large(self, found: Beliefs) -> str:
-        steps = sum(least_cost(part).steps for part, one in zip(found.system.parts, found.found, strict=True) if one is None)
+        steps = sum(
+            least_cost(part).steps
+            for part, one in zip(found.system.parts, found.found, strict=True)
+            if one is None
+        )
         return f"To count the tables that fit would take about 10^{max(len(str(int(steps))) - 1, 12)} steps, and up to 10^{len(str(int(MOST_STEPS))) - 1} are taken."
 
     def _more_time(self) -> str:
         """What to do where the time was up."""
-        drawn = "" if self.epsilon else ", or tables to be drawn at random with epsilon: 0.02, theta: 0.95"
+        drawn = (
+            ""
+            if self.epsilon
+            else ", or tables to be drawn at random with epsilon: 0.02, theta: 0.95"
+        )
         return f"Allow more than {float(self.seconds):g} with seconds:{drawn}, or ask about fewer views."
 
     def _forecast(self, found: Beliefs, deadline: Deadline, job: Job) -> str:
@@ -210,7 +290,13 @@ class GammaPrivacy(OverlapDefinition):
         ask = "epsilon: 0.02, theta: 0.95"
         try:
             with until(deadline, job):
-                many, seconds = forecast(found.system, found.found, epsilon=Fraction(1, 50), theta=Fraction(19, 20), deadline=deadline)
+                many, seconds = forecast(
+                    found.system,
+                    found.found,
+                    epsilon=Fraction(1, 50),
+                    theta=Fraction(19, 20),
+                    deadline=deadline,
+                )
         except CannotSample as error:
             return f"Nor can tables be drawn: {error}. Ask about fewer views."
         except OutOfTime:
@@ -224,9 +310,15 @@ def share(name: str, value: Any, example: str = "0.5") -> Fraction:
     try:
         number = exact(value)
     except ValueError as error:
-        raise ParameterError(f"{name}: {error}.", parameter=name, hint=f"Use for example {example}.") from None
+        raise ParameterError(
+            f"{name}: {error}.", parameter=name, hint=f"Use for example {example}."
+        ) from None
     if not 0 < number <= 1:
-        raise ParameterError(f"{name} is {plain(number)}.", parameter=name, hint=f"Use a share above 0 and at most 1, for example {example}.")
+        raise ParameterError(
+            f"{name} is {plain(number)}.",
+            parameter=name,
+            hint=f"Use a share above 0 and at most 1, for example {example}.",
+        )
     return number
 
 
@@ -235,19 +327,29 @@ def believed(found: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[Beli
     settled = dict(_settled(found.system, meanings))
     for class_ in range(len(found.system.overlap.sizes)):
         if class_ in settled:
-            yield from (Belief(class_, same[0], share, share) for same, share in zip(meanings, settled[class_], strict=True))
+            yield from (
+                Belief(class_, same[0], share, share)
+                for same, share in zip(meanings, settled[class_], strict=True)
+            )
             continue
         for same in meanings:
             shares = [found.share(class_, value) for value in same]
             known = [one for one in shares if one is not None]
             if len(known) == len(shares):
-                low, high = sum((one[0] for one in known), Fraction(0)), sum((one[1] for one in known), Fraction(0))
+                low, high = (
+                    sum((one[0] for one in known), Fraction(0)),
+                    sum((one[1] for one in known), Fraction(0)),
+                )
                 yield Belief(class_, same[0], low, min(high, Fraction(1)))
 
 
-def _settled(system: System, meanings: Sequence[Sequence[int]]) -> Iterator[tuple[int, list[Fraction]]]:
+def _settled(
+    system: System, meanings: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, list[Fraction]]]:
     """The shares of classes of which every table says the same, as of most where there are many: nothing is added up in fractions."""
-    low, high = (bounds.reshape(len(system.overlap.sizes), -1) for bounds in (system.low, system.high))
+    low, high = (
+        bounds.reshape(len(system.overlap.sizes), -1) for bounds in (system.low, system.high)
+    )
     people = np.column_stack([low[:, list(same)].sum(axis=1) for same in meanings])
     share = cache(Fraction)  # few different ones
     for class_ in np.flatnonzero((low == high).all(axis=1)).tolist():
@@ -257,7 +359,9 @@ def _settled(system: System, meanings: Sequence[Sequence[int]]) -> Iterator[tupl
 
 def unsettled(base: Verdict, code: str, text: str) -> Verdict:
     """It was not decided, and why."""
-    return replace(base, status="undecided", because="this could not be decided", evidence=Reason(code, text))
+    return replace(
+        base, status="undecided", because="this could not be decided", evidence=Reason(code, text)
+    )
 
 
 def late(found: Beliefs) -> str:
@@ -270,10 +374,21 @@ def held(base: Verdict, question: OverlapQuestion, found: Beliefs, greatest: Bel
     """Nobody is believed to have a value with more than gamma."""
     because = f"nobody has any value in more than {told(greatest.most())} of the tables that fit {views(question)}"
     facts = {"people": question.overlap.people, "classes": len(question.overlap.sizes)}
-    return replace(base, because=because, evidence=Certificate("beliefs", facts), measured=measured(question, found, greatest.most()))
+    return replace(
+        base,
+        because=because,
+        evidence=Certificate("beliefs", facts),
+        measured=measured(question, found, greatest.most()),
+    )
 
 
-def breached(base: Verdict, question: OverlapQuestion, found: Beliefs, above: Sequence[Belief], gamma: Fraction) -> Verdict:
+def breached(
+    base: Verdict,
+    question: OverlapQuestion,
+    found: Beliefs,
+    above: Sequence[Belief],
+    gamma: Fraction,
+) -> Verdict:
     """Somebody is believed to have a value with more than gamma: who, and all the others."""
     worst = max(above, key=lambda one: (one.low, -one.class_))
     many = int(sum(question.overlap.sizes[class_] for class_ in {one.class_ for one in above}))
@@ -288,18 +403,28 @@ def breached(base: Verdict, question: OverlapQuestion, found: Beliefs, above: Se
     personal = {"person": person(question, key), "value": value, "above": named(question, above)}
     facts = {"after": worst.least(), "people_above": many}
     return replace(
-        base, status="breached", because=because, story=story, evidence=Witness("person", facts, personal),
+        base,
+        status="breached",
+        because=because,
+        story=story,
+        evidence=Witness("person", facts, personal),
         measured=measured(question, found, worst.least()),
-    )  # fmt: skip
+    )
 
 
 def beside(question: OverlapQuestion, belief: Belief) -> str:
     """What else counts with a value, because it may mean the same."""
     values = question.overlap.values
     same = next(some for some in question.meanings if some[0] == belief.value)[1:]
-    spelled = [value_text(values[one]) for one in same if values[one] is not None and folded(values[one]) == folded(values[belief.value])]
+    spelled = [
+        value_text(values[one])
+        for one in same
+        if values[one] is not None and folded(values[one]) == folded(values[belief.value])
+    ]
     is_open = len(spelled) < len(same)
-    return (f" (also written {listed(spelled)})" if spelled else "") + (", or none that is known" if is_open else "")
+    return (f" (also written {listed(spelled)})" if spelled else "") + (
+        ", or none that is known" if is_open else ""
+    )
 
 
 def named(question: OverlapQuestion, above: Sequence[Belief]) -> list[dict[str, Any]]:
@@ -307,13 +432,18 @@ def named(question: OverlapQuestion, above: Sequence[Belief]) -> list[dict[str, 
     found: list[dict[str, Any]] = []
     for one in sorted(above, key=lambda one: (-one.low, one.class_)):
         value = question.overlap.values[one.value]
-        found += [{"person": key, "value": value, "after": one.least()} for key in keys(question, one.class_, MOST_NAMED - len(found))]
+        found += [
+            {"person": key, "value": value, "after": one.least()}
+            for key in keys(question, one.class_, MOST_NAMED - len(found))
+        ]
         if len(found) >= MOST_NAMED:
             break
     return found
 
 
-def measured(question: OverlapQuestion, found: Beliefs, gamma: Fraction | Decimal) -> Mapping[str, Any]:
+def measured(
+    question: OverlapQuestion, found: Beliefs, gamma: Fraction | Decimal
+) -> Mapping[str, Any]:
     """The largest belief, how many tables fit (or how many digits that has), and how many people the smallest crowd has."""
     digits = {} if found.digits is None else {"worlds_digits": found.digits}
     tables = digits if found.tables_told is None else {"worlds": found.tables_told}

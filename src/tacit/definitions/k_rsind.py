@@ -61,7 +61,11 @@ class KRsind(OverlapDefinition):
     def __post_init__(self) -> None:
         whole("k", self.k, least=2, because="protects nobody: everybody is alone in a crowd of one")
         if self.variant not in get_args(Variant):
-            raise ParameterError(f"there is no variant {self.variant!r}.", parameter="variant", hint="Use diverse or literal.")
+            raise ParameterError(
+                f"there is no variant {self.variant!r}.",
+                parameter="variant",
+                hint="Use diverse or literal.",
+            )
         check_seconds(self.seconds)
 
     @property
@@ -73,16 +77,31 @@ class KRsind(OverlapDefinition):
         """Look for the division with the largest crowds."""
         if question.overlap.current is None:
             hint = "Give the table a file that has the column, or ask k-sind."
-            raise DataError(f"k-rsind needs everybody's {question.sensitive}, and the table does not have it.", hint=hint)
+            raise DataError(
+                f"k-rsind needs everybody's {question.sensitive}, and the table does not have it.",
+                hint=hint,
+            )
         base = Verdict(
-            check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("crowds"),
-            measure="how many people can swap the values that they have now", required={"k": self.k, "variant": self.variant},
-            assumptions=question.assumptions, **described(question),
-        )  # fmt: skip
+            check=self.check_name,
+            label=self.label,
+            status="holds",
+            because="",
+            evidence=Certificate("crowds"),
+            measure="how many people can swap the values that they have now",
+            required={"k": self.k, "variant": self.variant},
+            assumptions=question.assumptions,
+            **described(question),
+        )
         base = replace(base, warnings=(*base.warnings, *known_for_certain(question)))
         try:
             meant = surely(question.overlap.values, question.meanings)
-            found = rsind_level(question.overlap, self.variant, Deadline(float(self.seconds)), question.job, meant=meant)
+            found = rsind_level(
+                question.overlap,
+                self.variant,
+                Deadline(float(self.seconds)),
+                question.job,
+                meant=meant,
+            )
         except NoTable:
             raise no_table(question) from None
         return self._judged(base, question, found)
@@ -96,7 +115,9 @@ class KRsind(OverlapDefinition):
         values = "" if self.variant == "literal" else ", each with two different values at least"
         if found.level >= self.k:
             because = f"the people can be divided into {crowds_of(len(sizes), found.level)} who can swap the values that they have{values}"
-            return replace(base, because=because, evidence=Certificate("crowds", {"smallest": found.level}))
+            return replace(
+                base, because=because, evidence=Certificate("crowds", {"smallest": found.level})
+            )
         if found.most >= self.k:
             return self._undecided(base, found.level)
         size = f"at least {people(found.level)} each" if found.level else "any size"
@@ -106,23 +127,42 @@ class KRsind(OverlapDefinition):
         evidence, story = self._smallest(question, found)
         return replace(base, status="breached", because=because, story=story, evidence=evidence)
 
-    def _smallest(self, question: OverlapQuestion, found: RestrictedCrowds) -> tuple[Witness, str | None]:
+    def _smallest(
+        self, question: OverlapQuestion, found: RestrictedCrowds
+    ) -> tuple[Witness, str | None]:
         """The smallest crowd of the best division; where there is none, that is all."""
         if not found.sets:
             return Witness("set", {"size": 0}), None
         crowd = min(found.sets, key=lambda one: sum(many for _, _, many in one))
-        members = [(key, value) for class_, value, many in crowd for key in question.members(class_, min(many, MOST_NAMED), value)][:MOST_NAMED]
+        members = [
+            (key, value)
+            for class_, value, many in crowd
+            for key in question.members(class_, min(many, MOST_NAMED), value)
+        ][:MOST_NAMED]
         values = list(dict.fromkeys(question.overlap.values[value] for _, value, _ in crowd))
-        said = listed([called(key) for key, _ in members[:MOST_SAID]] + ([f"{found.level - MOST_SAID:,} more"] if found.level > MOST_SAID else []))
+        said = listed(
+            [called(key) for key, _ in members[:MOST_SAID]]
+            + ([f"{found.level - MOST_SAID:,} more"] if found.level > MOST_SAID else [])
+        )
         story = f"In the best division the smallest crowd is {said}."
-        return Witness("set", {"size": found.level}, {"people": [key_json(key) for key, _ in members], "values": values}), story
+        return Witness(
+            "set",
+            {"size": found.level},
+            {"people": [key_json(key) for key, _ in members], "values": values},
+        ), story
 
     def _undecided(self, base: Verdict, level: int) -> Verdict:
         text = (
             f"A division into crowds of {level:,} was found; whether there is one with {self.k:,} was not settled in {float(self.seconds):g} seconds. "
             "Allow more with seconds:, or ask for a smaller k."
         )
-        return replace(base, status="undecided", certainty="exact", because="this could not be decided", evidence=Reason("time", text))
+        return replace(
+            base,
+            status="undecided",
+            certainty="exact",
+            because="this could not be decided",
+            evidence=Reason("time", text),
+        )
 
 
 def crowds_of(many: int, level: int) -> str:
@@ -131,4 +171,6 @@ def crowds_of(many: int, level: int) -> str:
     >>> crowds_of(1, 7), crowds_of(3, 2)
     ('one crowd of 7', '3 crowds of at least 2 people')
     """
-    return f"one crowd of {level:,}" if many == 1 else f"{many:,} crowds of at least {people(level)}"
+    return (
+        f"one crowd of {level:,}" if many == 1 else f"{many:,} crowds of at least {people(level)}"
+    )

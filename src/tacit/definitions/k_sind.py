@@ -70,33 +70,68 @@ class KSind(OverlapDefinition):
         sizes = [sum(int(question.overlap.sizes[one]) for one in crowd) for crowd in sets]
         at = min(range(len(sets)), key=lambda one: sizes[one])
         base = Verdict(
-            check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("crowds"),
-            certainty=certainty, measure="how many people can swap their values in every table that fits the views",
-            required={"k": self.k}, assumptions=question.assumptions, measured={"k": sizes[at], "crowds": len(sets), "sizes": counted_sizes(sizes)},
-            personal=crowds_json(question, [[(one, None, None) for one in crowd] for crowd in sets]), **described(question),
-        )  # fmt: skip
+            check=self.check_name,
+            label=self.label,
+            status="holds",
+            because="",
+            evidence=Certificate("crowds"),
+            certainty=certainty,
+            measure="how many people can swap their values in every table that fits the views",
+            required={"k": self.k},
+            assumptions=question.assumptions,
+            measured={"k": sizes[at], "crowds": len(sets), "sizes": counted_sizes(sizes)},
+            personal=crowds_json(
+                question, [[(one, None, None) for one in crowd] for crowd in sets]
+            ),
+            **described(question),
+        )
         base = replace(base, warnings=(*base.warnings, *warnings, *known_for_certain(question)))
         if sizes[at] >= self.k:
             because = f"everybody can swap values with at least {people(sizes[at] - 1)} in every table that fits {views(question)}"
-            return replace(base, because=because, evidence=Certificate("crowds", {"smallest": sizes[at]}))
+            return replace(
+                base, because=because, evidence=Certificate("crowds", {"smallest": sizes[at]})
+            )
         because = f"the smallest crowd has {people(sizes[at])}, {self.k} required"
         shown, story = crowd_story(question, sets[at], sizes[at], Deadline(float(self.seconds)))
-        return replace(base, status="breached", because=because, story=story, evidence=Witness("set", {"size": sizes[at]}, shown))
+        return replace(
+            base,
+            status="breached",
+            because=because,
+            story=story,
+            evidence=Witness("set", {"size": sizes[at]}, shown),
+        )
 
-    def _crowds(self, question: OverlapQuestion) -> tuple[Sequence[Sequence[int]], Certainty, tuple[str, ...]]:
+    def _crowds(
+        self, question: OverlapQuestion
+    ) -> tuple[Sequence[Sequence[int]], Certainty, tuple[str, ...]]:
         """The crowds as sets of classes: all of them, or those who look the same in every view."""
         alike = conservative_partition(question.overlap)
         try:
-            return sind_partition(question.overlap, Deadline(float(self.seconds)), question.job).sets, "exact", ()
+            return (
+                sind_partition(question.overlap, Deadline(float(self.seconds)), question.job).sets,
+                "exact",
+                (),
+            )
         except NoTable:
             raise no_table(question) from None
         except OutOfTime:
             if question.overlap.current is None:  # perhaps no table fits at all
                 raise DataError(
-                    f"whether any table fits these answers was not settled in {float(self.seconds):g} seconds.", hint="Allow more with seconds:, or ask about fewer views."
+                    f"whether any table fits these answers was not settled in {float(self.seconds):g} seconds.",
+                    hint="Allow more with seconds:, or ask about fewer views.",
                 ) from None
-            return alike.sets, "conservative", (f"whether crowds can be joined was not settled in {float(self.seconds):g} seconds",)
+            return (
+                alike.sets,
+                "conservative",
+                (
+                    f"whether crowds can be joined was not settled in {float(self.seconds):g} seconds",
+                ),
+            )
         except MissingExtra:
             if alike.smallest < self.k or question.overlap.current is None:
                 raise
-            return alike.sets, "conservative", ("whether crowds can be joined was not asked: that needs the extra solve",)
+            return (
+                alike.sets,
+                "conservative",
+                ("whether crowds can be joined was not asked: that needs the extra solve",),
+            )

@@ -110,7 +110,9 @@ class LDiversity(MicrodataDefinition):
                     )
             return
         if self.c is None:
-            raise ParameterError("recursive l-diversity needs c.", parameter="kind", hint="Write for example c: 3.")
+            raise ParameterError(
+                "recursive l-diversity needs c.", parameter="kind", hint="Write for example c: 3."
+            )
         if bool(self.negative) != (self.c2 is not None):
             raise ParameterError(
                 "negative and c2 belong together: which values must not be ruled out, and their least percentage.",
@@ -152,7 +154,9 @@ class LDiversity(MicrodataDefinition):
         return found
 
     def _below(self, groups: Groups) -> Mask:
-        below = self._finding(groups).below if self.kind != "entropy" else below_entropy(groups, self.l)
+        below = (
+            self._finding(groups).below if self.kind != "entropy" else below_entropy(groups, self.l)
+        )
         return below | self._rarest(groups).below if self.negative else below
 
     def _asked(self, question: MicrodataQuestion, sensitive: str | None) -> list[Groups]:
@@ -166,7 +170,11 @@ class LDiversity(MicrodataDefinition):
         findings = [self._finding(groups) for groups in asked]
         # A column that fails comes first, also where both round to the same l.
         worst = min(findings, key=lambda finding: (not finding.below.any(), finding.l))
-        ruled_out = min((self._rarest(groups) for groups in asked if self.negative), key=by_percent, default=None)
+        ruled_out = min(
+            (self._rarest(groups) for groups in asked if self.negative),
+            key=by_percent,
+            default=None,
+        )
         said = self.said_of_values(
             question,
             asked,
@@ -187,8 +195,15 @@ class LDiversity(MicrodataDefinition):
 
     def _required(self) -> dict[str, Any]:
         required = {"kind": self.kind, "l": self.l}
-        optional = {"c": self.c, "dont-care": list(self.dont_care), "negative": list(self.negative), "c2": self.c2}
-        return required | {name: value for name, value in optional.items() if value not in (None, [])}
+        optional = {
+            "c": self.c,
+            "dont-care": list(self.dont_care),
+            "negative": list(self.negative),
+            "c2": self.c2,
+        }
+        return required | {
+            name: value for name, value in optional.items() if value not in (None, [])
+        }
 
     def _absent(self, asked: list[Groups]) -> list[str]:
         """A don't-care value that does not occur is probably misspelt."""
@@ -219,7 +234,9 @@ class LDiversity(MicrodataDefinition):
     def _negations(self, column: str) -> str:
         """Entropy promises no number of values that may be ruled out; the other kinds promise l-2."""
         ruled_out = int(self.l) - 2 if self.kind != "entropy" else 0
-        return f", and can rule out {plural(column, ruled_out)} for a person" if ruled_out > 0 else ""
+        return (
+            f", and can rule out {plural(column, ruled_out)} for a person" if ruled_out > 0 else ""
+        )
 
     def _holds(
         self, question: MicrodataQuestion, worst: Finding, asked: list[Groups], said: dict[str, Any]
@@ -240,7 +257,9 @@ class LDiversity(MicrodataDefinition):
             **said,
         )
 
-    def _breached(self, question: MicrodataQuestion, worst: Finding, said: dict[str, Any]) -> Verdict:
+    def _breached(
+        self, question: MicrodataQuestion, worst: Finding, said: dict[str, Any]
+    ) -> Verdict:
         groups = worst.groups
         facts = group_facts(question, groups, worst.number, worst.below)
         facts["people_certain"] = groups.people(np.diff(groups.starts) == 1)
@@ -255,10 +274,15 @@ class LDiversity(MicrodataDefinition):
             **said,
         )
 
-    def _ruled_out(self, question: MicrodataQuestion, found: Rarest, said: dict[str, Any]) -> Verdict:
+    def _ruled_out(
+        self, question: MicrodataQuestion, found: Rarest, said: dict[str, Any]
+    ) -> Verdict:
         """Negative disclosure: a value that must stay likely is nearly ruled out in a group."""
         groups = found.groups
-        facts = {**group_facts(question, groups, found.number, found.below), "sensitive": str(groups.sensitive)}
+        facts = {
+            **group_facts(question, groups, found.number, found.below),
+            "sensitive": str(groups.sensitive),
+        }
         person = question.person(groups, found.number)
         column = str(groups.sensitive)
         personal = {
@@ -267,7 +291,9 @@ class LDiversity(MicrodataDefinition):
             "person": dict(person.identity),
             "known": dict(person.known),
             "value": found.value,
-            "before": Fraction(question.before(column).get(found.value, 0), question.known_people(column)),
+            "before": Fraction(
+                question.before(column).get(found.value, 0), question.known_people(column)
+            ),
             "after": found.percent / 100,
         }
         name = name_of(person)
@@ -285,10 +311,18 @@ class LDiversity(MicrodataDefinition):
     def _because(self, worst: Finding, *, breached: bool) -> str:
         if self.kind == "distinct":
             found = plural(str(worst.groups.sensitive), int(worst.l))
-            return f"a group with {found}, {plain(self.l)} required" if breached else f"at least {found} in every group"
+            return (
+                f"a group with {found}, {plain(self.l)} required"
+                if breached
+                else f"at least {found} in every group"
+            )
         if self.kind == "entropy":
             found = f"entropy {truncated(worst.l, 3)}"
-            return f"{found} in a group, {plain(self.l)} required" if breached else f"{found} in every group"
+            return (
+                f"{found} in a group, {plain(self.l)} required"
+                if breached
+                else f"{found} in every group"
+            )
         kind = "pd-recursive" if self.dont_care else "recursive"
         if worst.l == UNBOUNDED:
             return "every group has only values that may be disclosed"

@@ -334,7 +334,10 @@ def exceeds_power_of_e(value: Fraction, exponent: Fraction) -> bool:
 
     Partial sums of the series enclose the power more and more tightly, until they tell.
 
-    >>> exceeds_power_of_e(Fraction(2719, 1000), Fraction(1)), exceeds_power_of_e(Fraction(2718, 1000), Fraction(1))
+    >>> (
+    ...     exceeds_power_of_e(Fraction(2719, 1000), Fraction(1)),
+    ...     exceeds_power_of_e(Fraction(2718, 1000), Fraction(1)),
+    ... )
     (True, False)
     """
     term = total = Fraction(1)

@@ -119,7 +119,9 @@ class MicrodataDefinition(Definition):
             "warnings": question.warnings,
         }
 
-    def said_of_values(self, question: MicrodataQuestion, asked: list[Groups], **parts: Any) -> dict[str, Any]:
+    def said_of_values(
+        self, question: MicrodataQuestion, asked: list[Groups], **parts: Any
+    ) -> dict[str, Any]:
         """The same for definitions that protect sensitive values; with several columns, each given the others."""
         columns = [str(groups.sensitive) for groups in asked]
         others = ", and the other sensitive columns" if len(asked) > 1 else ""
@@ -236,14 +238,20 @@ def surest(groups: Groups, besides: Collection[Any] = ()) -> int:
         return 0
     filled, first = np.unique(owner[allowed], return_index=True)
     top = groups.counts[allowed[first]]
-    total = np.bincount(owner, weights=groups.counts, minlength=len(groups)).astype(np.int64)[filled]
+    total = np.bincount(owner, weights=groups.counts, minlength=len(groups)).astype(np.int64)[
+        filled
+    ]
     close = np.flatnonzero(top / total >= np.max(top / total) - CLOSE)
     pairs, one = np.unique(np.stack((top[close], total[close])), axis=1, return_index=True)
-    best = max(range(len(one)), key=lambda i: (Fraction(int(pairs[0, i]), int(pairs[1, i])), -one[i]))
+    best = max(
+        range(len(one)), key=lambda i: (Fraction(int(pairs[0, i]), int(pairs[1, i])), -one[i])
+    )
     return int(filled[close[one[best]]])
 
 
-def group_facts(question: MicrodataQuestion, groups: Groups, number: int, below: Any) -> dict[str, Any]:
+def group_facts(
+    question: MicrodataQuestion, groups: Groups, number: int, below: Any
+) -> dict[str, Any]:
     """How big the group of a witness is, and how many are like it."""
     return {
         "size": int(groups.sizes[number]),
@@ -259,7 +267,11 @@ def exposed(facts: dict[str, Any], label: str) -> str:
     >>> exposed({"people": 12, "people_below": 8, "people_certain": 4}, "3-diversity")
     '4 of 12 people are exposed for certain, 8 are in groups that fail 3-diversity.'
     """
-    everybody, below, certain = people(facts["people"]), facts["people_below"], facts.get("people_certain", 0)
+    everybody, below, certain = (
+        people(facts["people"]),
+        facts["people_below"],
+        facts.get("people_certain", 0),
+    )
     if certain:
         return f"{certain:,} of {everybody} are exposed for certain, {below:,} are in groups that fail {label}."
     return f"{below:,} of {everybody} are in groups that fail {label}."

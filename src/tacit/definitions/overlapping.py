@@ -56,7 +56,11 @@ def views(question: OverlapQuestion) -> str:
 
 def public(question: OverlapQuestion) -> str:
     """What everybody knows."""
-    return f"everybody's {listed([spoken(name) for name in question.public])}" if question.public else "who is in the table"
+    return (
+        f"everybody's {listed([spoken(name) for name in question.public])}"
+        if question.public
+        else "who is in the table"
+    )
 
 
 def person(question: OverlapQuestion, key: Sequence[Any]) -> dict[str, Any]:
@@ -81,7 +85,11 @@ def has(question: OverlapQuestion, value: Any) -> str:
 def having(question: OverlapQuestion) -> str:
     """That somebody has some value, in words: `has a value`, or `has a value of ward` where people do not say it shorter."""
     told, column = has(question, "..."), spoken(question.sensitive)
-    return f"has a value of {column}" if told == f"has {column} ..." else told.replace("...", "a value")
+    return (
+        f"has a value of {column}"
+        if told == f"has {column} ..."
+        else told.replace("...", "a value")
+    )
 
 
 def keys(question: OverlapQuestion, class_: int, limit: int, value: int | None = None) -> list[Any]:
@@ -133,10 +141,14 @@ def known_for_certain(question: OverlapQuestion) -> list[str]:
     many = int(sizes[certain].sum())
     if not many:
         return []
-    return [f"the {spoken(question.sensitive)} of {people(many)} follows from the views, whatever their crowd: ask gamma-privacy too"]
+    return [
+        f"the {spoken(question.sensitive)} of {people(many)} follows from the views, whatever their crowd: ask gamma-privacy too"
+    ]
 
 
-def crowd_story(question: OverlapQuestion, crowd: Sequence[int], size: int, deadline: Deadline) -> tuple[dict[str, Any], str]:
+def crowd_story(
+    question: OverlapQuestion, crowd: Sequence[int], size: int, deadline: Deadline
+) -> tuple[dict[str, Any], str]:
     """A crowd that is too small: who is in it and what they may have, as evidence and in words."""
     members = [key for class_ in crowd for key in question.members(class_, MOST_NAMED)][:MOST_NAMED]
     names = [called(key) for key in members[:MOST_SAID]]
@@ -145,7 +157,10 @@ def crowd_story(question: OverlapQuestion, crowd: Sequence[int], size: int, dead
         story = f"Nobody could swap values with {listed(names)} in every table that fits."
     else:
         story = f"{listed(names)} could swap values with each other, and with nobody else, in every table that fits."
-    return {"people": [key_json(key) for key in members], **may_have(question, crowd[0], deadline)}, story
+    return {
+        "people": [key_json(key) for key in members],
+        **may_have(question, crowd[0], deadline),
+    }, story
 
 
 def may_have(question: OverlapQuestion, class_: int, deadline: Deadline) -> dict[str, Any]:
@@ -158,7 +173,13 @@ def may_have(question: OverlapQuestion, class_: int, deadline: Deadline) -> dict
         can = possible(question.overlap, deadline, question.job, asked=asked).can[class_]
     except (OutOfTime, MissingExtra):
         return {}
-    return {"values": [value for value, is_possible in zip(question.overlap.values, can.tolist(), strict=True) if is_possible]}
+    return {
+        "values": [
+            value
+            for value, is_possible in zip(question.overlap.values, can.tolist(), strict=True)
+            if is_possible
+        ]
+    }
 
 
 def no_table(question: OverlapQuestion) -> DataError:
@@ -166,7 +187,9 @@ def no_table(question: OverlapQuestion) -> DataError:
     from tacit.overlap.possible import contradiction
 
     try:
-        names = contradiction(question.overlap, Deadline(SECONDS), [one.first for one in question.answers] or None)
+        names = contradiction(
+            question.overlap, Deadline(SECONDS), [one.first for one in question.answers] or None
+        )
     except (OutOfTime, MissingExtra):
         names = question.releases
     if len(names) == 1:
@@ -185,7 +208,17 @@ def shared_tables(share: Fraction, tables: int | None, *, is_exact: bool = True)
     if tables is not None and tables < 10**9:
         if tables == 1:
             return "In the only table"
-        return f"In {int(share * tables):,} of the {tables:,} tables" if share < 1 else f"In all {tables:,} tables"
+        return (
+            f"In {int(share * tables):,} of the {tables:,} tables"
+            if share < 1
+            else f"In all {tables:,} tables"
+        )
     hundredths = int(share * 10_000)  # rounded down
-    least = "" if is_exact and share * 10_000 == hundredths else "at least " if not is_exact else "more than "
+    least = (
+        ""
+        if is_exact and share * 10_000 == hundredths
+        else "at least "
+        if not is_exact
+        else "more than "
+    )
     return f"In {least}{hundredths / 100:g} % of the tables" if share < 1 else "In all tables"

@@ -31,11 +31,15 @@ def number(
     except ValueError as error:
         raise ParameterError(f"{name}: {error}.", parameter=name) from None
     inside = (
-        (above is None or given > above) and (least is None or given >= least) and (most is None or given <= most)
+        (above is None or given > above)
+        and (least is None or given >= least)
+        and (most is None or given <= most)
     )
     if not inside:
         raise ParameterError(
-            f"{name}={plain(given)} {because}.", parameter=name, hint=f"Use {bounds(name, above, least, most)}."
+            f"{name}={plain(given)} {because}.",
+            parameter=name,
+            hint=f"Use {bounds(name, above, least, most)}.",
         )
     return given
 
@@ -49,7 +53,11 @@ def whole(name: str, value: Any, *, least: int, because: str = "is out of range"
     """
     given = number(name, value)
     if given.denominator != 1:
-        raise ParameterError(f"{name}={plain(given)} is not a whole number.", parameter=name, hint=f"Use {name} >= {least}.")
+        raise ParameterError(
+            f"{name}={plain(given)} is not a whole number.",
+            parameter=name,
+            hint=f"Use {name} >= {least}.",
+        )
     return int(number(name, given, least=least, because=because))
 
 

@@ -19,11 +19,18 @@ MOST = 3  # changes that are proposed
 
 
 def changes(
-    secret: Query, view: Query, columns: tuple[str, ...], relations: Relations, is_private: Callable[[Query], bool]
+    secret: Query,
+    view: Query,
+    columns: tuple[str, ...],
+    relations: Relations,
+    is_private: Callable[[Query], bool],
 ) -> list[str]:
     """The first few changes that help, in words."""
     found = []
-    for words, changed in (*without_a_column(view, columns), *with_a_condition(secret, view, relations)):
+    for words, changed in (
+        *without_a_column(view, columns),
+        *with_a_condition(secret, view, relations),
+    ):
         if is_private(changed):
             found.append(words)
         if len(found) == MOST:
@@ -36,11 +43,15 @@ def without_a_column(view: Query, columns: tuple[str, ...]) -> Iterator[tuple[st
     if view.bag or len(columns) < 2:
         return
     for place, name in enumerate(columns):
-        parts = tuple(replace(part, head=(*part.head[:place], *part.head[place + 1 :])) for part in view.parts)
+        parts = tuple(
+            replace(part, head=(*part.head[:place], *part.head[place + 1 :])) for part in view.parts
+        )
         yield f"leave out the column {name}", replace(view, parts=parts)
 
 
-def with_a_condition(secret: Query, view: Query, relations: Relations) -> Iterator[tuple[str, Query]]:
+def with_a_condition(
+    secret: Query, view: Query, relations: Relations
+) -> Iterator[tuple[str, Query]]:
     """The view without the rows that have a constant which the secret asks for."""
     asked = {
         (atom.relation, place, term)
@@ -58,7 +69,11 @@ def with_a_condition(secret: Query, view: Query, relations: Relations) -> Iterat
 
 def _without(part: Conjunctive, relation: str, place: int, constant: Constant) -> Conjunctive:
     terms = {_term(atom, relation, place) for atom in part.atoms} - {None}
-    more = tuple(Comparison(term, "!=", constant) for term in sorted(terms, key=str) if isinstance(term, Variable))
+    more = tuple(
+        Comparison(term, "!=", constant)
+        for term in sorted(terms, key=str)
+        if isinstance(term, Variable)
+    )
     known = part.known | {one.left for one in more if isinstance(one.left, Variable)}
     return replace(part, comparisons=(*part.comparisons, *more), known=known)
 

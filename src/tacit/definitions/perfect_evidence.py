@@ -26,9 +26,13 @@ from tacit.queries.to_sql import to_sql
 MOST_ROWS = 12  # possible rows of which each may be there or not
 MOST_ROWS_BY_TEXT = 7  # the same where every set of rows is put to the engine
 SQL_TYPES = {
-    "integer": "BIGINT", "decimal": "DECIMAL(38, 10)", "text": "VARCHAR", "date": "DATE",
-    "timestamp": "TIMESTAMP", "boolean": "BOOLEAN",
-}  # fmt: skip
+    "integer": "BIGINT",
+    "decimal": "DECIMAL(38, 10)",
+    "text": "VARCHAR",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "boolean": "BOOLEAN",
+}
 Rows = tuple[tuple[Any, ...], ...]
 Answer = Callable[[Iterable[Fact]], Any]  # of a query, on some facts, as something that compares
 
@@ -54,17 +58,23 @@ class Executed:
 class Bench:
     """An empty database with the tables of the schema, in which queries are executed on a few rows."""
 
-    def __init__(self, relations: Relations, dialect: str, views: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, relations: Relations, dialect: str, views: Mapping[str, str] | None = None
+    ) -> None:
         self.relations = relations
         self.dialect = dialect
         self.engine = DuckDB()
         for relation in relations.values():
-            columns = ", ".join(f"{sql_name(name)} {sql_type(relation, name)}" for name in relation.columns)
+            columns = ", ".join(
+                f"{sql_name(name)} {sql_type(relation, name)}" for name in relation.columns
+            )
             schema = relation.name.rpartition(".")[0]
             if schema:
                 self._run(f"CREATE SCHEMA IF NOT EXISTS {sql_name(schema)}")
             self._run(f"CREATE TABLE {sql_name(relation.name)} ({columns})")
-        self._create_views({name: text for name, text in (views or {}).items() if name not in relations})
+        self._create_views(
+            {name: text for name, text in (views or {}).items() if name not in relations}
+        )
 
     def _create_views(self, views: Mapping[str, str]) -> None:
         """The views that the engine can read, whatever order they name each other in; no query may need the others."""
@@ -84,7 +94,9 @@ class Bench:
         try:
             return self.engine.connection.execute(sql, list(values))
         except duckdb.Error as error:
-            raise EngineError(f"the embedded engine cannot run the query: {str(error).splitlines()[0]}") from None
+            raise EngineError(
+                f"the embedded engine cannot run the query: {str(error).splitlines()[0]}"
+            ) from None
 
     def _in_duckdb(self, text: str) -> str:
         import sqlglot
@@ -108,11 +120,20 @@ class Bench:
             self._run(f"INSERT INTO {sql_name(fact.relation)} VALUES ({places})", fact.values)
         return tuple(sorted(self._run(sql).fetchall(), key=repr))
 
-    def executed(self, reading: Reading, query: Query | None, facts: Sequence[Fact], tuple_: Fact, made: Mapping[Fact, Fact]) -> Executed:
+    def executed(
+        self,
+        reading: Reading,
+        query: Query | None,
+        facts: Sequence[Fact],
+        tuple_: Fact,
+        made: Mapping[Fact, Fact],
+    ) -> Executed:
         """A query on an instance without and with a tuple; answers show new values under their names."""
         sql = self.text(reading, query)
         names = fresh_names(made)
-        without, with_ = (self.answer(sql, [made[one] for one in some]) for some in (facts, [*facts, tuple_]))
+        without, with_ = (
+            self.answer(sql, [made[one] for one in some]) for some in (facts, [*facts, tuple_])
+        )
         return Executed(named(without, names), named(with_, names))
 
     def by_text(self, reading: Reading, query: Query, made: Mapping[Fact, Fact]) -> Answer:
@@ -133,7 +154,12 @@ class Bench:
 
 def fresh_names(made: Mapping[Fact, Fact]) -> dict[Any, Any]:
     """The names of the new values that were made."""
-    return {new: old for fact, one in made.items() for old, new in zip(fact.values, one.values, strict=True) if is_fresh(old)}
+    return {
+        new: old
+        for fact, one in made.items()
+        for old, new in zip(fact.values, one.values, strict=True)
+        if is_fresh(old)
+    }
 
 
 def named(rows: Rows, names: Mapping[Any, Any]) -> Rows:
@@ -169,7 +195,10 @@ def concrete(facts: Iterable[Fact], relations: Relations) -> dict[Fact, Fact]:
                 wanted[value] = kind if wanted.get(value, "text") == "text" else wanted[value]
     numbers = (number for number in count(900_001) if number not in taken)
     made = {value: fitting(kind, value, numbers) for value, kind in wanted.items()}
-    return {fact: Fact(fact.relation, tuple(made.get(value, value) for value in fact.values)) for fact in facts}
+    return {
+        fact: Fact(fact.relation, tuple(made.get(value, value) for value in fact.values))
+        for fact in facts
+    }
 
 
 def is_fresh(value: Any) -> bool:
@@ -204,7 +233,13 @@ class Moved:
     total: bool
 
 
-def moved(rows: Sequence[Fact], relations: Relations, secret: Answer, views: Answer, claims: Iterable[tuple[Any, ...]]) -> Moved | None:
+def moved(
+    rows: Sequence[Fact],
+    relations: Relations,
+    secret: Answer,
+    views: Answer,
+    claims: Iterable[tuple[Any, ...]],
+) -> Moved | None:
     """The belief in a row of the secret's answer that moves most, over all instances made of some rows."""
     worlds = [(secret(world), views(world)) for world in instances(rows, relations)]
     by_view: dict[Any, list[Any]] = {}
@@ -218,7 +253,10 @@ def moved(rows: Sequence[Fact], relations: Relations, secret: Answer, views: Ans
         for seen, found in by_view.items():
             after = Fraction(sum(claim in hidden for hidden in found), len(found))
             # A belief that rises is told rather than one that falls.
-            if best is None or (after > before, abs(after - before)) > (best.after > best.before, abs(best.after - best.before)):
+            if best is None or (after > before, abs(after - before)) > (
+                best.after > best.before,
+                abs(best.after - best.before),
+            ):
                 best = Moved(len(rows), claim, before, after, seen, total)
     return best if best is not None and best.before != best.after else None
 
@@ -237,7 +275,11 @@ def satisfies_keys(facts: Iterable[Fact], relations: Relations) -> bool:
     for fact in facts:
         relation = relations[fact.relation]
         for key in relation.keys:
-            value = (fact.relation, key, tuple(fact.values[relation.columns.index(name)] for name in key))
+            value = (
+                fact.relation,
+                key,
+                tuple(fact.values[relation.columns.index(name)] for name in key),
+            )
             if value in seen:
                 return False
             seen.add(value)

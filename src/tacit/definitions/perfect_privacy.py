@@ -43,9 +43,15 @@ from tacit.queries.question import QueryQuestion
 from tacit.queries.reading import Reading
 
 SECONDS = 60.0
-ROWS_INDEPENDENT = Assumption("rows-independent", "whether one row is there says nothing about the others, but for keys", "cannot")
+ROWS_INDEPENDENT = Assumption(
+    "rows-independent",
+    "whether one row is there says nothing about the others, but for keys",
+    "cannot",
+)
 ATTRIBUTES_INDEPENDENT = Assumption(
-    "attributes-independent", "which rows there are is no secret, and the attributes of a row say nothing about each other", "cannot"
+    "attributes-independent",
+    "which rows there are is no secret, and the attributes of a row say nothing about each other",
+    "cannot",
 )
 INSTEAD = "Ask for g-safety or e-safety."
 BOUND = f"The queries depend on a common row, but constraints may exclude the databases in which they do. {INSTEAD}"
@@ -90,36 +96,58 @@ class PerfectPrivacy(Definition):
     def __post_init__(self) -> None:
         if self.semantics not in (None, "set", "bag"):
             raise ParameterError(
-                f"there are no semantics {self.semantics!r}.", parameter="semantics", hint="Use set or bag, or leave it out."
+                f"there are no semantics {self.semantics!r}.",
+                parameter="semantics",
+                hint="Use set or bag, or leave it out.",
             )
         if self.model not in ("tuple-independent", "attribute-independent"):
             raise ParameterError(
-                f"there is no model {self.model!r}.", parameter="model", hint="Use tuple-independent or attribute-independent."
+                f"there is no model {self.model!r}.",
+                parameter="model",
+                hint="Use tuple-independent or attribute-independent.",
             )
         check_seconds(self.seconds)
 
     @property
     def label(self) -> str:
         """What is asked, in a few words."""
-        return "perfect privacy" if self.model == "tuple-independent" else "perfect privacy (attribute-independent)"
+        return (
+            "perfect privacy"
+            if self.model == "tuple-independent"
+            else "perfect privacy (attribute-independent)"
+        )
 
     def check(self, question: QueryQuestion, *, sensitive: str | None = None) -> Verdict:
         """Look for a tuple on which both the secret and a view depend."""
         said = self._said(question)
         ruling = self.decide(question)
         if isinstance(ruling.found, NotDecided):
-            return self._undecided(ruling.found.code, ruling.found.text or "The search met its limit.", said)
+            return self._undecided(
+                ruling.found.code, ruling.found.text or "The search met its limit.", said
+            )
         if isinstance(ruling.found, Disclosed):
             assert ruling.secret is not None and ruling.view is not None
             relations = self._queries(question.secret, question.relations)[1]
-            return self._disclosed(question, ruling.secret, ruling.view, question.views[ruling.place], ruling.found, relations, said)
+            return self._disclosed(
+                question,
+                ruling.secret,
+                ruling.view,
+                question.views[ruling.place],
+                ruling.found,
+                relations,
+                said,
+            )
         return self._holds(question, ruling, said)
 
     def decide(self, question: QueryQuestion, judge: Judge | None = None) -> Ruling:
         """The decision by itself: no witness is executed and nothing is told. `judge` remembers queries that it saw before."""
         begun = time.monotonic()
         secrets, relations = self._queries(question.secret, question.relations)
-        views = [(place, query) for place, one in enumerate(question.views) for query in self._queries(one, question.relations)[0]]
+        views = [
+            (place, query)
+            for place, one in enumerate(question.views)
+            for query in self._queries(one, question.relations)[0]
+        ]
         shown = [query for _, query in views]
         if text := tied_together(secrets, shown, question.tied):
             return Ruling(NotDecided("constraints", text))
@@ -143,7 +171,10 @@ class PerfectPrivacy(Definition):
         if relation := nullable_key(secrets, shown, relations):
             text = f"A key of {relation} may be NULL: rows that share it exclude each other only where it is not, which is not decided."
             return Ruling(NotDecided("nullable-key", text))
-        return Ruling(Private(pairs, not pairs), said_of=tuple(question.views[place].name for place, _ in views))
+        return Ruling(
+            Private(pairs, not pairs),
+            said_of=tuple(question.views[place].name for place, _ in views),
+        )
 
     # -- what is asked ------------------------------------------------------------------------------
 
@@ -160,38 +191,58 @@ class PerfectPrivacy(Definition):
         names = [view.name for view in question.views]
         exact = question.secret.is_exact and all(view.is_exact for view in question.views)
         warnings = list(question.warnings)
-        if question.secret.exact is not None and is_empty(question.secret.exact, question.relations):
-            warnings.append(f"the answer of {question.secret.name} is empty on every database: it protects nothing")
+        if question.secret.exact is not None and is_empty(
+            question.secret.exact, question.relations
+        ):
+            warnings.append(
+                f"the answer of {question.secret.name} is empty on every database: it protects nothing"
+            )
         warnings += [
             f"{view.name} is sorted by {view.sorted_by}, which tells more than its rows: publish them in another order"
-            for view in question.views if view.sorted_by is not None
-        ]  # fmt: skip
+            for view in question.views
+            if view.sorted_by is not None
+        ]
         return {
             "check": self.check_name,
             "label": self.label,
-            "subject": {"secret": question.secret.name, "release" if len(names) == 1 else "releases": names[0] if len(names) == 1 else names},
+            "subject": {
+                "secret": question.secret.name,
+                "release" if len(names) == 1 else "releases": names[0]
+                if len(names) == 1
+                else names,
+            },
             "certainty": "exact" if exact else "conservative",
             "scope": "schema",
             "protects": f"the answer of {question.secret.name}",
             "against": f"anyone who sees {listed(names)}, whatever they believe",
             "measure": "any change of belief",
             "assumptions": (
-                SCHEMA_KNOWN, ROWS_INDEPENDENT if self.model == "tuple-independent" else ATTRIBUTES_INDEPENDENT,
+                SCHEMA_KNOWN,
+                ROWS_INDEPENDENT if self.model == "tuple-independent" else ATTRIBUTES_INDEPENDENT,
                 *question.assumptions,
             ),
             "measured": {
-                "class": {"secret": class_names(question.secret), "view": class_names(*question.views)}, **bounds(question),
+                "class": {
+                    "secret": class_names(question.secret),
+                    "view": class_names(*question.views),
+                },
+                **bounds(question),
             },
-            "required": {**({"semantics": self.semantics} if self.semantics else {}), "model": self.model},
+            "required": {
+                **({"semantics": self.semantics} if self.semantics else {}),
+                "model": self.model,
+            },
             "warnings": tuple(warnings),
-        }  # fmt: skip
+        }
 
     # -- what is answered ---------------------------------------------------------------------------
 
     def _holds(self, question: QueryQuestion, ruling: Ruling, said: dict[str, Any]) -> Verdict:
         assert isinstance(ruling.found, Private)
         pairs, gate, said_of = ruling.found.pairs, ruling.found.gate_only, ruling.said_of
-        empty = question.secret.exact is not None and is_empty(question.secret.exact, question.relations)
+        empty = question.secret.exact is not None and is_empty(
+            question.secret.exact, question.relations
+        )
         if gate:
             because = "no row can matter to both the secret and a view"
         else:
@@ -200,62 +251,121 @@ class PerfectPrivacy(Definition):
             "gate_only": gate,
             "pairs": [
                 {
-                    "secret": str(one.secret), "view": str(one.view), "of": said_of[one.view_number],
-                    "absorbed_by": one.absorbed_by, "homomorphism": dict(one.homomorphism), "further": one.further,
+                    "secret": str(one.secret),
+                    "view": str(one.view),
+                    "of": said_of[one.view_number],
+                    "absorbed_by": one.absorbed_by,
+                    "homomorphism": dict(one.homomorphism),
+                    "further": one.further,
                 }
                 for one in pairs
             ],
-        }  # fmt: skip
-        return Verdict(status="holds", because=because, evidence=Certificate("homomorphisms", facts), vacuous=empty, **said)
+        }
+        return Verdict(
+            status="holds",
+            because=because,
+            evidence=Certificate("homomorphisms", facts),
+            vacuous=empty,
+            **said,
+        )
 
     def _disclosed(
-        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed, relations: Relations,
+        self,
+        question: QueryQuestion,
+        secret: Query,
+        view: Query,
+        reading: Reading,
+        found: Disclosed,
+        relations: Relations,
         said: dict[str, Any],
-    ) -> Verdict:  # fmt: skip
+    ) -> Verdict:
         exact = question.secret.is_exact and reading.is_exact
         by_text, reason = None, "With independent attributes there is no single row to try."
         if self.model == "tuple-independent":
             by_text, reason = self._tried(question, secret, view, reading, found)
         if by_text is not None and all(one.differs for one in by_text.executed):
-            return self._breached(question, secret, view, reading, found, relations, by_text, {**said, "certainty": "exact"})
+            return self._breached(
+                question,
+                secret,
+                view,
+                reading,
+                found,
+                relations,
+                by_text,
+                {**said, "certainty": "exact"},
+            )
         # With semantics or a model that are not those of the text, the text's own answer proves nothing.
         if exact and (self.semantics is not None or by_text is None):
             return self._breached(question, secret, view, reading, found, relations, None, said)
         fragments = [*question.secret.approximations, *reading.approximations]
         code = fragments[0].code if fragments else "witness-not-confirmed"
-        about = f" Not read exactly: {fragments[0].fragment} ({fragments[0].text})." if fragments else ""
-        return self._undecided(code, f"The queries may depend on a common row, but no case was found where both do. {reason}{about}", said)
+        about = (
+            f" Not read exactly: {fragments[0].fragment} ({fragments[0].text})."
+            if fragments
+            else ""
+        )
+        return self._undecided(
+            code,
+            f"The queries may depend on a common row, but no case was found where both do. {reason}{about}",
+            said,
+        )
 
     def _tried(
-        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed
+        self,
+        question: QueryQuestion,
+        secret: Query,
+        view: Query,
+        reading: Reading,
+        found: Disclosed,
     ) -> tuple[Tried | None, str]:
         """Both queries executed on the rows that were found; or why they could not be."""
         made = concrete(rows_at(found), question.relations)
         try:
             with Bench(question.relations, question.dialect, question.others) as bench:
                 executed = (
-                    bench.executed(question.secret, secret, found.instance_secret, found.secret_tuple, made),
+                    bench.executed(
+                        question.secret, secret, found.instance_secret, found.secret_tuple, made
+                    ),
                     bench.executed(reading, view, found.instance_view, found.view_tuple, made),
                 )
                 exact = question.secret.is_exact and reading.is_exact
-                of_secret = by_logic(secret) if exact else bench.by_text(question.secret, secret, made)
+                of_secret = (
+                    by_logic(secret) if exact else bench.by_text(question.secret, secret, made)
+                )
                 of_view = by_logic(view) if exact else bench.by_text(reading, view, made)
                 most = MOST_ROWS if exact else MOST_ROWS_BY_TEXT
                 belief = believed(found, question.relations, of_secret, of_view, most)
         except EngineError as error:
             return None, error.message
-        return Tried(executed, belief), "On the rows that were found the queries' own answers do not change."
+        return Tried(
+            executed, belief
+        ), "On the rows that were found the queries' own answers do not change."
 
     def _breached(
-        self, question: QueryQuestion, secret: Query, view: Query, reading: Reading, found: Disclosed, relations: Relations,
-        tried: Tried | None, said: dict[str, Any],
-    ) -> Verdict:  # fmt: skip
+        self,
+        question: QueryQuestion,
+        secret: Query,
+        view: Query,
+        reading: Reading,
+        found: Disclosed,
+        relations: Relations,
+        tried: Tried | None,
+        said: dict[str, Any],
+    ) -> Verdict:
         executed = tried.executed if tried is not None else None
-        belief = tried.belief if tried is not None else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
+        belief = (
+            tried.belief
+            if tried is not None
+            else believed(found, relations, by_logic(secret), by_logic(view), MOST_ROWS)
+        )
         keyed = bool(relations[found.secret_tuple.relation].keys)
         facts: dict[str, Any] = {
             "critical_tuple": fact_json(found.secret_tuple, relations),
-            **({"critical_tuple_of_view": fact_json(found.view_tuple, relations)} if keyed or found.view_tuple != found.secret_tuple else {}),
+            **(
+                {"critical_tuple_of_view": fact_json(found.view_tuple, relations)}
+                if keyed or found.view_tuple != found.secret_tuple
+                else {}
+            ),
             **({"path": [fact_json(one, relations) for one in found.path]} if found.path else {}),
             "instance_secret": [fact_json(one, relations) for one in found.instance_secret],
             "instance_view": [fact_json(one, relations) for one in found.instance_view],
@@ -264,13 +374,18 @@ class PerfectPrivacy(Definition):
         if executed is not None:
             facts["executed"] = {
                 name: {"columns": list(asked.columns), "without": one.without, "with": one.with_}
-                for name, asked, one in zip(("secret", "view"), (question.secret, reading), executed, strict=True)
+                for name, asked, one in zip(
+                    ("secret", "view"), (question.secret, reading), executed, strict=True
+                )
             }
         if belief is not None:
             facts |= {
-                "disclosure": "total" if belief.total else "partial", "prior": f"{coins(belief.rows)} there or not by a fair coin",
-                "claim": list(belief.claim), "before": belief.before, "after": belief.after,
-            }  # fmt: skip
+                "disclosure": "total" if belief.total else "partial",
+                "prior": f"{coins(belief.rows)} there or not by a fair coin",
+                "claim": list(belief.claim),
+                "before": belief.before,
+                "after": belief.after,
+            }
         proposed = self._changes(question, view, reading, relations) if reading.is_exact else []
         if proposed:
             facts["changes"] = proposed
@@ -282,21 +397,34 @@ class PerfectPrivacy(Definition):
             **said,
         )
 
-    def _changes(self, question: QueryQuestion, view: Query, reading: Reading, relations: Relations) -> list[str]:
+    def _changes(
+        self, question: QueryQuestion, view: Query, reading: Reading, relations: Relations
+    ) -> list[str]:
         """Small changes of one view after which the whole question would be answered with holds."""
         secrets = self._queries(question.secret, question.relations)[0]
         others = [
-            query for one in question.views if one is not reading for query in self._queries(one, question.relations)[0]
+            query
+            for one in question.views
+            if one is not reading
+            for query in self._queries(one, question.relations)[0]
         ]
 
         def is_private(changed: Query) -> bool:
             asked = [changed, *others]
-            return all(isinstance(judge(secret, asked, relations, seconds=1.0), Private) for secret in secrets)
+            return all(
+                isinstance(judge(secret, asked, relations, seconds=1.0), Private)
+                for secret in secrets
+            )
 
         return changes(secrets[0], view, reading.columns, relations, is_private)
 
     def _undecided(self, code: str, text: str, said: dict[str, Any]) -> Verdict:
-        return Verdict(status="undecided", because="this could not be decided", evidence=Reason(code, text), **said)
+        return Verdict(
+            status="undecided",
+            because="this could not be decided",
+            evidence=Reason(code, text),
+            **said,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,11 +448,19 @@ class Tried:
 
 def rows_at(found: Disclosed) -> list[Fact]:
     """All rows that a disclosure speaks of."""
-    rows = [*found.instance_secret, *found.instance_view, found.secret_tuple, found.view_tuple, *found.path]
+    rows = [
+        *found.instance_secret,
+        *found.instance_view,
+        found.secret_tuple,
+        found.view_tuple,
+        *found.path,
+    ]
     return list(dict.fromkeys(rows))
 
 
-def believed(found: Disclosed, relations: Relations, secret: Answer, view: Answer, most: int) -> Moved | None:
+def believed(
+    found: Disclosed, relations: Relations, secret: Answer, view: Answer, most: int
+) -> Moved | None:
     """How the belief in a row of the secret's answer moves, where the rows are few enough to try all sets of them."""
     if len(rows_at(found)) > most:
         return None
@@ -334,7 +470,11 @@ def believed(found: Disclosed, relations: Relations, secret: Answer, view: Answe
 
 def tied_relation(question: QueryQuestion) -> str | None:
     """A relation of the question whose attributes cannot be independent of each other."""
-    read = [query for one in (question.secret, *question.views) for query in ([one.exact] if one.exact else one.supports)]
+    read = [
+        query
+        for one in (question.secret, *question.views)
+        for query in ([one.exact] if one.exact else one.supports)
+    ]
     return next((name for query in read if (name := tied(query, question.relations))), None)
 
 
@@ -343,12 +483,18 @@ def used(queries: Sequence[Query]) -> set[str]:
     return {atom.relation for query in queries for part in query.parts for atom in part.atoms}
 
 
-def nullable_key(secrets: Sequence[Query], views: Sequence[Query], relations: Relations) -> str | None:
+def nullable_key(
+    secrets: Sequence[Query], views: Sequence[Query], relations: Relations
+) -> str | None:
     """A relation in both the secret and a view that has a key with a nullable column."""
-    return next((name for name in sorted(used(secrets) & used(views)) if relations[name].uniques), None)
+    return next(
+        (name for name in sorted(used(secrets) & used(views)) if relations[name].uniques), None
+    )
 
 
-def tied_together(secrets: Sequence[Query], views: Sequence[Query], tied: Sequence[frozenset[str]]) -> str | None:
+def tied_together(
+    secrets: Sequence[Query], views: Sequence[Query], tied: Sequence[frozenset[str]]
+) -> str | None:
     """Why a view may say something of the secret by a constraint: rows of tied tables are not independent.
 
     Tables that are tied among themselves, but not to the other side, are one more thing that side depends on.
@@ -392,7 +538,11 @@ def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
     >>> fact_json(Fact("D", ("_fresh1", 3)), {"D": Relation("D", ("name", "ward"))})
     {'relation': 'D', 'columns': ['name', 'ward'], 'values': ['_fresh1', 3]}
     """
-    return {"relation": fact.relation, "columns": list(relations[fact.relation].columns), "values": list(fact.values)}
+    return {
+        "relation": fact.relation,
+        "columns": list(relations[fact.relation].columns),
+        "values": list(fact.values),
+    }
 
 
 def because(found: Disclosed, secret: str, view: str) -> str:
@@ -402,20 +552,28 @@ def because(found: Disclosed, secret: str, view: str) -> str:
     return f"rows {found.secret_tuple} and {found.view_tuple} exclude each other; one matters to {secret}, the other to {view}"
 
 
-def story(found: Disclosed, secret: str, view: str, belief: Moved | None, proposed: Sequence[str]) -> str:
+def story(
+    found: Disclosed, secret: str, view: str, belief: Moved | None, proposed: Sequence[str]
+) -> str:
     """The same as a person would tell it."""
     told = [
         f"{beside(found.instance_secret)} the row {found.secret_tuple} changes the answer of {secret}. "
         f"{beside(found.instance_view)} the row {found.view_tuple} changes the answer of {view}."
     ]
     if belief is not None:
-        claim = f"that {secret} has the row ({', '.join(map(str, belief.claim))})" if belief.claim else f"that {secret} is true"
+        claim = (
+            f"that {secret} has the row ({', '.join(map(str, belief.claim))})"
+            if belief.claim
+            else f"that {secret} is true"
+        )
         told.append(
             f"If {coins(belief.rows)} there or not by a fair coin, the belief {claim} moves from "
             f"{belief.before} ({percent(belief.before)}) to {belief.after} ({percent(belief.after)}) for some answer of {view}."
         )
         if belief.total:
-            told.append(f"Among these rows some answer of {view} fixes the whole answer of {secret}.")
+            told.append(
+                f"Among these rows some answer of {view} fixes the whole answer of {secret}."
+            )
     if proposed:
         told.append(f"It would hold if you {' or '.join(proposed)}.")
     return " ".join(told)

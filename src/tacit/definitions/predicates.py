@@ -39,7 +39,10 @@ class Protect:
     def predicates(self, column: str, domain: Sequence[Any]) -> list[Predicate]:
         """The secret statements about a column with these values by code, each once.
 
-        >>> [one.said for one in Protect(sets=(("flu", "cold"),)).predicates("condition", ["flu", "cold"])]
+        >>> [
+        ...     one.said
+        ...     for one in Protect(sets=(("flu", "cold"),)).predicates("condition", ["flu", "cold"])
+        ... ]
         ['has flu', 'has cold', 'has flu or cold']
         """
         codes = {key(value): code for code, value in enumerate(domain)}

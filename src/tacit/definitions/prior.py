@@ -59,7 +59,9 @@ class Prior:
 def read_prior(rows: Rows, file: str) -> Prior:
     """A prior from the numbered lines of a CSV file, the first of which names the columns.
 
-    >>> prior = read_prior([(1, ["condition", "probability"]), (2, ["flu", "0.9"]), (3, ["cold", "1/10"])], "p.csv")
+    >>> prior = read_prior(
+    ...     [(1, ["condition", "probability"]), (2, ["flu", "0.9"]), (3, ["cold", "1/10"])], "p.csv"
+    ... )
     >>> prior.columns, [str(line.probability) for line in prior.lines]
     (('condition',), ['9/10', '1/10'])
     """

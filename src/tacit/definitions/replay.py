@@ -36,16 +36,25 @@ def replay(
     the population, where a risk was asked about one.
 
     >>> from tacit.model.verdict import Witness
-    >>> verdict = Verdict(check="k-anonymity", label="2-anonymity", subject={"release": "r"}, status="breached",
-    ...     because="", evidence=Witness("group", {"size": 1}, {"values": {"zip": "130**"}}),
-    ...     measured={"k": 1}, required={"k": 2})
+    >>> verdict = Verdict(
+    ...     check="k-anonymity",
+    ...     label="2-anonymity",
+    ...     subject={"release": "r"},
+    ...     status="breached",
+    ...     because="",
+    ...     evidence=Witness("group", {"size": 1}, {"values": {"zip": "130**"}}),
+    ...     measured={"k": 1},
+    ...     required={"k": 2},
+    ... )
     >>> replay(verdict, [{"zip": "130**"}, {"zip": "148**"}, {"zip": "148**"}], ["zip"])
     True
     """
     released = list(rows)
     if "secret" in verdict.subject:
         raise ParameterError(
-            f"{verdict.check} is not about released rows.", parameter="verdict", hint="Its evidence was replayed before it was shown."
+            f"{verdict.check} is not about released rows.",
+            parameter="verdict",
+            hint="Its evidence was replayed before it was shown.",
         )
     if verdict.check in ("semantic", "rho1-rho2"):
         return replay_beliefs(verdict, released, quasi, person)
@@ -59,14 +68,23 @@ def replay(
         return replay_witness(verdict, released, person)
     protected = verdict.certificate.facts.get("sensitive", [None]) if verdict.certificate else []
     return all(
-        meets(verdict, group_of(row, released, known_columns(quasi, protected, column), verdict), column, person)
+        meets(
+            verdict,
+            group_of(row, released, known_columns(quasi, protected, column), verdict),
+            column,
+            person,
+        )
         for column in protected
         for row in released
     )
 
 
 def replay_risk(
-    verdict: Verdict, released: Sequence[Row], quasi: Sequence[str], person: Sequence[str], population: Iterable[Row]
+    verdict: Verdict,
+    released: Sequence[Row],
+    quasi: Sequence[str],
+    person: Sequence[str],
+    population: Iterable[Row],
 ) -> bool:
     """Count every group, and what it hides in, and compute the risk again."""
     everybody = list(population)
@@ -78,11 +96,15 @@ def replay_risk(
         hidden = sizes
     risk = Fraction(1, min(hidden))
     if verdict.required["attacker"] == "marketer":
-        risk = sum((Fraction(*pair) for pair in zip(sizes, hidden, strict=True)), Fraction(0)) / sum(sizes)
+        risk = sum(
+            (Fraction(*pair) for pair in zip(sizes, hidden, strict=True)), Fraction(0)
+        ) / sum(sizes)
     claimed = verdict.witness.facts["size"] if verdict.witness else min(hidden)
     allowed = risk <= verdict.required["risk"]
     return bool(
-        risk == verdict.measured["risk"] and claimed == min(hidden) and allowed == (verdict.status == "holds")
+        risk == verdict.measured["risk"]
+        and claimed == min(hidden)
+        and allowed == (verdict.status == "holds")
     )
 
 
@@ -99,7 +121,9 @@ def replay_witness(verdict: Verdict, released: Sequence[Row], person: Sequence[s
     )
 
 
-def known_columns(quasi: Sequence[str], protected: Sequence[str | None], column: str | None) -> list[str]:
+def known_columns(
+    quasi: Sequence[str], protected: Sequence[str | None], column: str | None
+) -> list[str]:
     """What the attacker knows: the quasi-identifiers, and the other sensitive columns (Definition 3.11)."""
     return [*quasi, *(name for name in protected if name is not None and name != column)]
 
@@ -126,7 +150,10 @@ def counted(group: Sequence[Row], column: str, person: Sequence[str]) -> dict[An
     Where people have several values everybody is given one, the frequent values first.
     """
     known = [row for row in group if row[column] is not None]
-    having = {row[column]: people([one for one in known if one[column] == row[column]], person) for row in known}
+    having = {
+        row[column]: people([one for one in known if one[column] == row[column]], person)
+        for row in known
+    }
     left = people(known, person)
     cells = {}
     for value in sorted(having, key=lambda value: (-having[value], value)):
@@ -140,7 +167,9 @@ def values_of_people(group: Sequence[Row], column: str, person: Sequence[str]) -
     values: dict[Any, set[Any]] = {}
     for number, row in enumerate(group):
         if row[column] is not None:
-            values.setdefault(tuple(row[name] for name in person) if person else number, set()).add(row[column])
+            values.setdefault(tuple(row[name] for name in person) if person else number, set()).add(
+                row[column]
+            )
     return list(values.values())
 
 
@@ -160,7 +189,9 @@ def only_value(group: Sequence[Row], column: str, person: Sequence[str]) -> dict
     return {value: single.count(value) for value in single}
 
 
-def meets(verdict: Verdict, group: Sequence[Row], column: str | None, person: Sequence[str]) -> bool:
+def meets(
+    verdict: Verdict, group: Sequence[Row], column: str | None, person: Sequence[str]
+) -> bool:
     """Does one group meet what the check requires?"""
     required = verdict.required
     if column is None:
@@ -179,7 +210,9 @@ def meets(verdict: Verdict, group: Sequence[Row], column: str | None, person: Se
 def recursive_holds(cells: Mapping[Any, int], required: Mapping[str, Any]) -> bool:
     """Definition 3.9, word by word: r_1, r_2, ... are the counts, r_y the first that is protected."""
     ranked = sorted(cells, key=lambda value: -cells[value])
-    protected = [place for place, value in enumerate(ranked, 1) if value not in required.get("dont-care", ())]
+    protected = [
+        place for place, value in enumerate(ranked, 1) if value not in required.get("dont-care", ())
+    ]
     if not protected:
         return bool(cells)
     r = [0, *(cells[value] for value in ranked)]
@@ -191,7 +224,8 @@ def recursive_holds(cells: Mapping[Any, int], required: Mapping[str, Any]) -> bo
 def negative_holds(cells: Mapping[Any, int], size: int, required: Mapping[str, Any]) -> bool:
     """Definition 3.10: no value of W is rarer than c2 percent."""
     return all(
-        Fraction(100 * cells.get(value, 0), size) >= required["c2"] for value in required.get("negative", ())
+        Fraction(100 * cells.get(value, 0), size) >= required["c2"]
+        for value in required.get("negative", ())
     )
 
 

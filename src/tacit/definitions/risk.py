@@ -106,14 +106,22 @@ class Risk(MicrodataDefinition):
         if self.attacker == "marketer":
             return None
         groups = question.groups(missing=self.missing)
-        hidden_in = groups.sizes if self.population is None else question.population(self.population, groups)
+        hidden_in = (
+            groups.sizes
+            if self.population is None
+            else question.population(self.population, groups)
+        )
         too_few: Mask = hidden_in * self.at_most.numerator < self.at_most.denominator
         return too_few
 
     def check(self, question: MicrodataQuestion, *, sensitive: str | None = None) -> Verdict:
         """Compute the risk of every group."""
         groups = question.groups(missing=self.missing)
-        hidden_in = groups.sizes if self.population is None else question.population(self.population, groups)
+        hidden_in = (
+            groups.sizes
+            if self.population is None
+            else question.population(self.population, groups)
+        )
         worst = int(np.argmin(hidden_in))
         risk = Fraction(1, int(hidden_in[worst]))
         if self.attacker == "marketer":
@@ -127,15 +135,21 @@ class Risk(MicrodataDefinition):
             assumptions=(IN_THE_TABLE,) if self.population is None else (POPULATION,),
         )
         if self.population is not None:
-            said["against"] = f"anyone who knows {everybodys(question.quasi)}, and searches the population"
+            said["against"] = (
+                f"anyone who knows {everybodys(question.quasi)}, and searches the population"
+            )
         facts = self._facts(question, groups, hidden_in)
         if risk <= self.at_most:
             because = f"risk {in_words(risk)}"
-            return Verdict(status="holds", because=because, evidence=Certificate("groups", facts), **said)
+            return Verdict(
+                status="holds", because=because, evidence=Certificate("groups", facts), **said
+            )
         facts["size"] = int(hidden_in[worst])
         return self._breached(question, groups, worst, risk, facts, said)
 
-    def _facts(self, question: MicrodataQuestion, groups: Groups, hidden_in: Integers) -> dict[str, Any]:
+    def _facts(
+        self, question: MicrodataQuestion, groups: Groups, hidden_in: Integers
+    ) -> dict[str, Any]:
         return {
             "groups": len(groups),
             "people": question.people,
@@ -162,7 +176,11 @@ class Risk(MicrodataDefinition):
             evidence=Witness(
                 "group",
                 facts,
-                {"values": groups.label(worst), "person": dict(person.identity), "known": dict(person.known)},
+                {
+                    "values": groups.label(worst),
+                    "person": dict(person.identity),
+                    "known": dict(person.known),
+                },
             ),
             story=f"The easiest to find is {name}, who {known_facts(person.known)}: "
             f"one of {people(facts['size'])} of {where} who look like that.",
@@ -171,7 +189,9 @@ class Risk(MicrodataDefinition):
 
 
 IN_THE_TABLE = Assumption("known-to-be-in", "the attacker knows who is in the table", "cannot")
-POPULATION = Assumption("population", "the population table lists everybody who could be in the table", "cannot")
+POPULATION = Assumption(
+    "population", "the population table lists everybody who could be in the table", "cannot"
+)
 
 
 def expected_share(sizes: Integers, hidden_in: Integers) -> Fraction:
@@ -186,7 +206,9 @@ def expected_share(sizes: Integers, hidden_in: Integers) -> Fraction:
     return sum(
         (
             Fraction(size * number, hidden)
-            for size, hidden, number in zip(pairs[0].tolist(), pairs[1].tolist(), times.tolist(), strict=True)
+            for size, hidden, number in zip(
+                pairs[0].tolist(), pairs[1].tolist(), times.tolist(), strict=True
+            )
         ),
         Fraction(0),
     ) / int(sizes.sum())

@@ -24,7 +24,9 @@ from tacit.synthesis.spending import Spending, Spent, spending_of
 from tacit.synthesis.terms import CannotPromise, Guarantee
 
 DIGITS = 6  # of a delta that is told
-RANDOM = Assumption("random-numbers", "the operating system's random numbers cannot be predicted", "cannot")
+RANDOM = Assumption(
+    "random-numbers", "the operating system's random numbers cannot be predicted", "cannot"
+)
 
 
 class SyntheticDefinition(Definition):
@@ -63,7 +65,10 @@ class SyntheticDefinition(Definition):
         own = [release.terms for release in question.releases]
         if len(own) > 1 and (self.epsilon is None or self.delta is None):
             names = listed([release.name for release in question.releases])
-            raise InputError(f"{names} are judged together.", hint="Say what they may spend in all: epsilon and delta.")
+            raise InputError(
+                f"{names} are judged together.",
+                hint="Say what they may spend in all: epsilon and delta.",
+            )
         return self.epsilon or own[0].epsilon, own[0].delta if self.delta is None else self.delta
 
     def check(self, question: SyntheticQuestion, *, sensitive: str | None = None) -> Verdict:
@@ -71,9 +76,19 @@ class SyntheticDefinition(Definition):
         epsilon, delta = self.asked(question)
         base = self._base(question, epsilon, delta)
         if not any(release.people for release in question.releases):
-            return replace(base, because="there is nobody in any group", measured={"delta": Fraction(0)}, vacuous=True)
+            return replace(
+                base,
+                because="there is nobody in any group",
+                measured={"delta": Fraction(0)},
+                vacuous=True,
+            )
         if all(sort.cells.number < 2 for release in question.releases for sort in release.sorts):
-            return replace(base, because="there is one value only, which everybody has", measured={"delta": Fraction(0)}, vacuous=True)
+            return replace(
+                base,
+                because="there is one value only, which everybody has",
+                measured={"delta": Fraction(0)},
+                vacuous=True,
+            )
         releases = [chosen(spending_of(release, question.job)) for release in question.releases]
         if len(releases) > 1:
             return self._together(releases, base, epsilon, delta)
@@ -84,16 +99,42 @@ class SyntheticDefinition(Definition):
         names = [release.name for release in question.releases]
         value, group = spoken(first.value), spoken(first.group)
         return Verdict(
-            check=self.check_name, label=self.label, status="holds", because="", evidence=Certificate("curve"), scope="this domain",
+            check=self.check_name,
+            label=self.label,
+            status="holds",
+            because="",
+            evidence=Certificate("curve"),
+            scope="this domain",
             subject={"release": names[0]} if len(names) == 1 else {"releases": names},
             protects=f"each person's {value}; not their {group}, not how many people each {group} has, not that they are in the table",
             against=f"anybody who knows the {value} of everybody else",
             measure=f"how much likelier an output may become by one person's {value}: e^epsilon times, {self._but}",
-            required={"epsilon": str(epsilon) if epsilon.value is None else epsilon.value, "delta": delta},
-            personal={"outside": outside} if (outside := sum(release.outside for release in question.releases)) else {},
-            assumptions=tuple(dict.fromkeys([*(one for release in question.releases for one in release.assumptions), RANDOM, NO_OTHER_RELEASE])),
-            warnings=tuple(dict.fromkeys([*(one for release in question.releases for one in release.warnings), *question.warnings, *self._cautions()])),
-        )  # fmt: skip
+            required={
+                "epsilon": str(epsilon) if epsilon.value is None else epsilon.value,
+                "delta": delta,
+            },
+            personal={"outside": outside}
+            if (outside := sum(release.outside for release in question.releases))
+            else {},
+            assumptions=tuple(
+                dict.fromkeys(
+                    [
+                        *(one for release in question.releases for one in release.assumptions),
+                        RANDOM,
+                        NO_OTHER_RELEASE,
+                    ]
+                )
+            ),
+            warnings=tuple(
+                dict.fromkeys(
+                    [
+                        *(one for release in question.releases for one in release.warnings),
+                        *question.warnings,
+                        *self._cautions(),
+                    ]
+                )
+            ),
+        )
 
     _but: ClassVar[str]
 
@@ -103,7 +144,9 @@ class SyntheticDefinition(Definition):
 
     # -- one release -----------------------------------------------------------------------------------
 
-    def _alone(self, release: Spending, base: Verdict, epsilon: Epsilon, delta: Fraction) -> Verdict:
+    def _alone(
+        self, release: Spending, base: Verdict, epsilon: Epsilon, delta: Fraction
+    ) -> Verdict:
         spent = release.delta(epsilon, delta, self.guarantee)
         measured = {"delta": told(spent.delta.high), **self._noise(release)}
         certain = spending.exact(release.planned.sorts, release.planned.terms, self.guarantee)
@@ -114,7 +157,9 @@ class SyntheticDefinition(Definition):
             return self._breached(release, verdict, epsilon, delta, spent)
         low, high = told(spent.delta.low), told(spent.delta.high)
         text = f"delta is between {low} and {high} at an epsilon of {epsilon}, and {plain_delta(delta)} is asked"
-        return replace(verdict, status="undecided", because=text, evidence=Reason("between-bounds", text))
+        return replace(
+            verdict, status="undecided", because=text, evidence=Reason("between-bounds", text)
+        )
 
     def _noise(self, release: Spending) -> dict[str, Any]:
         """The most noise of any group."""
@@ -122,30 +167,61 @@ class SyntheticDefinition(Definition):
             return {"threshold": max(noise.threshold or 0 for _, noise in release.noises)}
         return {"alpha": max(noise.alpha or Fraction(0) for _, noise in release.noises)}
 
-    def _holds(self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent) -> Verdict:
+    def _holds(
+        self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent
+    ) -> Verdict:
         least = release.epsilon(delta, self.guarantee, epsilon)
-        curve = [[str(point), told(found)] for point, found in release.curve(self.guarantee, delta, spent.worst)]
+        curve = [
+            [str(point), told(found)]
+            for point, found in release.curve(self.guarantee, delta, spent.worst)
+        ]
         groups = plural("group", release.planned.groups)
         facts = {
-            "curve": curve, "groups": release.planned.groups, "people": release.planned.people, "worst_group_size": spent.worst.people,
+            "curve": curve,
+            "groups": release.planned.groups,
+            "people": release.planned.people,
+            "worst_group_size": spent.worst.people,
             "cells": spent.worst.cells.number,
-        }  # fmt: skip
+        }
         because = (
             f"at an epsilon of {epsilon} delta is at most {told(spent.delta.high)} ({plain_delta(delta)} allowed), "
             f"for {people(release.planned.people)} in {groups}"
         )
-        measured = {"epsilon": text_of(least) if least <= float(epsilon) else str(epsilon), **verdict.measured}
-        return replace(verdict, because=because, measured=measured, evidence=Certificate("curve", facts))
+        measured = {
+            "epsilon": text_of(least) if least <= float(epsilon) else str(epsilon),
+            **verdict.measured,
+        }
+        return replace(
+            verdict, because=because, measured=measured, evidence=Certificate("curve", facts)
+        )
 
-    def _breached(self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent) -> Verdict:
-        witness, text = self._case(release, epsilon, delta, spent.surest).told(spent.surest.people, epsilon)
+    def _breached(
+        self, release: Spending, verdict: Verdict, epsilon: Epsilon, delta: Fraction, spent: Spent
+    ) -> Verdict:
+        witness, text = self._case(release, epsilon, delta, spent.surest).told(
+            spent.surest.people, epsilon
+        )
         least = release.epsilon(delta, self.guarantee, release.planned.terms.epsilon)
         because = (
             f"at an epsilon of {epsilon} delta is at least {told(spent.delta.low, up=False)}, and {plain_delta(delta)} is allowed; "
-            + (f"it would hold for an epsilon of {text_of(least)}" if math.isfinite(least) else "it holds for no epsilon")
+            + (
+                f"it would hold for an epsilon of {text_of(least)}"
+                if math.isfinite(least)
+                else "it holds for no epsilon"
+            )
         )
-        measured = {"epsilon": text_of(least), **verdict.measured} if math.isfinite(least) else verdict.measured
-        return replace(verdict, status="breached", because=f"{because}. {text}", measured=measured, evidence=witness)
+        measured = (
+            {"epsilon": text_of(least), **verdict.measured}
+            if math.isfinite(least)
+            else verdict.measured
+        )
+        return replace(
+            verdict,
+            status="breached",
+            because=f"{because}. {text}",
+            measured=measured,
+            evidence=witness,
+        )
 
     def _case(self, release: Spending, epsilon: Epsilon, delta: Fraction, sort: Sort) -> Case:
         """What tells two tables of such a group apart."""
@@ -154,29 +230,53 @@ class SyntheticDefinition(Definition):
             return told_apart.counted(release.planned, sort, noise, delta)
         accept, missing = release.planned.terms.accept, 0.0
         if accept is not None:
-            missing = release.promise(sort, release.group_terms(delta, self.guarantee)).unrepresentative(noise.alpha, accept)
+            missing = release.promise(
+                sort, release.group_terms(delta, self.guarantee)
+            ).unrepresentative(noise.alpha, accept)
         return told_apart.drawn(release.planned, sort, noise, epsilon, 1 - Fraction(missing))
 
     # -- several releases ------------------------------------------------------------------------------
 
-    def _together(self, releases: list[Spending], base: Verdict, epsilon: Epsilon, delta: Fraction) -> Verdict:
+    def _together(
+        self, releases: list[Spending], base: Verdict, epsilon: Epsilon, delta: Fraction
+    ) -> Verdict:
         """What the releases spend in all: each as it promises, added up."""
         parts, noise = list[tuple[float, float]](), dict[str, Any]()
         for one in releases:
             terms = one.planned.terms
             found = one.delta(terms.epsilon, terms.delta, self.guarantee)
             parts.append((math.nextafter(float(terms.epsilon), math.inf), found.delta.high))
-            noise |= {key: max(value, noise.get(key, value)) for key, value in self._noise(one).items()}
+            noise |= {
+                key: max(value, noise.get(key, value)) for key, value in self._noise(one).items()
+            }
         fits = adds_up([one.planned.terms.epsilon for one in releases], epsilon)
         total = math.fsum(part for _, part in parts) * (1 + SLACK) if fits else 1.0
         total = min(total, self._composed(parts, math.nextafter(float(epsilon), -math.inf)))
         names = listed([one.planned.name for one in releases])
-        verdict = replace(base, certainty="conservative", measured={"epsilon": str(epsilon), "delta": told(total), **noise})
+        verdict = replace(
+            base,
+            certainty="conservative",
+            measured={"epsilon": str(epsilon), "delta": told(total), **noise},
+        )
         if Fraction(total) <= delta:
             because = f"{names} together spend a delta of at most {told(total)} at an epsilon of {epsilon}"
-            return replace(verdict, because=because, evidence=Certificate("composition", {"releases": [[one.planned.name, text_of(part[0]), told(part[1])] for one, part in zip(releases, parts, strict=True)]}))
+            return replace(
+                verdict,
+                because=because,
+                evidence=Certificate(
+                    "composition",
+                    {
+                        "releases": [
+                            [one.planned.name, text_of(part[0]), told(part[1])]
+                            for one, part in zip(releases, parts, strict=True)
+                        ]
+                    },
+                ),
+            )
         text = f"by what each promises {names} may together spend a delta of {told(total)} at an epsilon of {epsilon}, and {plain_delta(delta)} is allowed"
-        return replace(verdict, status="undecided", because=text, evidence=Reason("composition", text))
+        return replace(
+            verdict, status="undecided", because=text, evidence=Reason("composition", text)
+        )
 
     def _composed(self, parts: list[tuple[float, float]], epsilon: float) -> float:
         """What a closer look at all releases together says of delta."""
@@ -188,7 +288,9 @@ def chosen(release: Spending) -> Spending:
     try:
         _ = release.noises
     except CannotPromise as error:
-        raise InputError(f"release {release.planned.name}: {error.message}", hint=error.hint) from None
+        raise InputError(
+            f"release {release.planned.name}: {error.message}", hint=error.hint
+        ) from None
     return release
 
 
@@ -196,7 +298,11 @@ def adds_up(parts: Sequence[Epsilon], total: Epsilon) -> bool:
     """Are some epsilons together at most another?
 
     >>> one = Epsilon.read(1)
-    >>> adds_up([one, one], Epsilon.read(2)), adds_up([one, one], Epsilon.read("1.9")), adds_up([Epsilon.read("ln(2)")] * 2, Epsilon.read("ln(4)"))
+    >>> (
+    ...     adds_up([one, one], Epsilon.read(2)),
+    ...     adds_up([one, one], Epsilon.read("1.9")),
+    ...     adds_up([Epsilon.read("ln(2)")] * 2, Epsilon.read("ln(4)")),
+    ... )
     (True, False, True)
     """
     if total.value is not None and all(part.value is not None for part in parts):
@@ -233,7 +339,9 @@ def told(number: float, *, up: bool = True) -> str:
     if not found:
         return "0"
     digits = DIGITS - found.adjusted() - 1
-    rounded = found.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING if up else "ROUND_FLOOR")
+    rounded = found.quantize(
+        Decimal(1).scaleb(-digits), rounding=ROUND_CEILING if up else "ROUND_FLOOR"
+    )
     return f"{rounded.normalize():f}" if rounded.adjusted() > -12 else str(rounded.normalize())
 
 

@@ -35,12 +35,22 @@ class Case:
 
     def told(self, size: int, epsilon: Epsilon) -> tuple[Witness, str]:
         """The witness, and in words."""
-        first, second = ({**self.known, cell: self.known.get(cell, 0) + 1} for cell in (self.here, self.there))
-        facts: dict[str, Any] = {"group_size": size, "known": self.known, "first_table": first, "second_table": second, "output": self.output}
+        first, second = (
+            {**self.known, cell: self.known.get(cell, 0) + 1} for cell in (self.here, self.there)
+        )
+        facts: dict[str, Any] = {
+            "group_size": size,
+            "known": self.known,
+            "first_table": first,
+            "second_table": second,
+            "output": self.output,
+        }
         if self.ratio is not None:
             facts |= {"ratio": self.ratio, "ratio_decimal": float(self.ratio)}
         allowed = math.exp(float(epsilon))
-        return Witness("output", {**facts, "allowed_ratio": f"{allowed:.6g}"}), f"{self._where} {self._times(allowed)}"
+        return Witness(
+            "output", {**facts, "allowed_ratio": f"{allowed:.6g}"}
+        ), f"{self._where} {self._times(allowed)}"
 
     @property
     def _where(self) -> str:
@@ -51,7 +61,9 @@ class Case:
         known = f"{listed(others)}{',' if len(others) > 1 else ''} and " if others else ""
         beside = self.output.get(self.there, 0)
         shown = f"{self.output[self.here]:,} in {self.here} and {f'{beside:,}' if beside else 'none'} in {self.there}"
-        return f"Where {known}one person is in {self.here} or in {self.there}, an output with {shown}"
+        return (
+            f"Where {known}one person is in {self.here} or in {self.there}, an output with {shown}"
+        )
 
     def _times(self, allowed: float) -> str:
         if self.ratio is None:
@@ -68,14 +80,23 @@ def drawn(release: Planned, sort: Sort, noise: Noise, epsilon: Epsilon, accepted
     here, there, elsewhere = labels(release, sort)
     others, keep = sort.people - 1, sort.cells.least_keep
     prior = noise.alpha * min(kind.weight for kind in sort.cells.kinds if kind.keep == keep)
-    count = min(sort.people, max(1, math.floor((epsilon.ratio[1] / accepted * keep - 1) * prior) + 1))
+    count = min(
+        sort.people, max(1, math.floor((epsilon.ratio[1] / accepted * keep - 1) * prior) + 1)
+    )
     if sort.cells.number == 2:  # the known people are in the other cell
         elsewhere = there
         count = sort.people if others else count
     output = {here: count, **({elsewhere: sort.people - count} if sort.people > count else {})}
     # An empty cell that is left out makes the first table likelier still.
     loose = accepted < 1 or (sort.cells.shrinks and (sort.cells.number > 2 or not others))
-    return Case(here, there, {elsewhere: others} if others else {}, output, (1 + count / prior) / keep * accepted, loose)
+    return Case(
+        here,
+        there,
+        {elsewhere: others} if others else {},
+        output,
+        (1 + count / prior) / keep * accepted,
+        loose,
+    )
 
 
 def counted(release: Planned, sort: Sort, noise: Noise, delta: Fraction) -> Case:
@@ -83,7 +104,9 @@ def counted(release: Planned, sort: Sort, noise: Noise, delta: Fraction) -> Case
     assert noise.threshold is not None
     here, there, elsewhere = labels(release, sort)
     others, half, epsilon = sort.people - 1, (sort.people - 1) // 2, release.terms.epsilon
-    if not noise.everywhere and (geometric.alone(epsilon, noise.threshold) > delta or half < noise.threshold):
+    if not noise.everywhere and (
+        geometric.alone(epsilon, noise.threshold) > delta or half < noise.threshold
+    ):
         cell = there if sort.cells.number == 2 else elsewhere
         return Case(here, there, {cell: others} if others else {}, {here: noise.threshold}, None)
     rest = others - 2 * half

@@ -29,9 +29,13 @@ COUNTED_STATES, COUNTED_PARTS = 20_000, 300  # worlds are counted along the way 
 MOST_SHOWN = 12  # rows of a secret in a sentence
 MOST_HINTED = 40  # unseen values that are worth trying
 MOST_UNSEEN = 3  # over all databases: domains with up to so many values beyond the constants
-CONSTRAINTS_KNOWN = Assumption("constraints-known", "everybody knows the constraints, keys and domains", "yes")
+CONSTRAINTS_KNOWN = Assumption(
+    "constraints-known", "everybody knows the constraints, keys and domains", "yes"
+)
 UNSEEN_VALUES = Assumption(
-    "unseen-values", "columns without a domain have the values that are seen and as many others as `fresh` says", "no"
+    "unseen-values",
+    "columns without a domain have the values that are seen and as many others as `fresh` says",
+    "no",
 )
 SCOPES: Mapping[Over, Scope] = {"instance": "this data", "domain": "this domain", "all": "schema"}
 
@@ -70,13 +74,21 @@ class ViewSafety(Definition):
 
     def _check_parameters(self) -> None:
         if self.over not in ("instance", "domain", "all"):
-            raise ParameterError(f"there is no scope {self.over!r}.", parameter="over", hint="Use instance, domain or all.")
+            raise ParameterError(
+                f"there is no scope {self.over!r}.",
+                parameter="over",
+                hint="Use instance, domain or all.",
+            )
         check_seconds(self.seconds)
 
     @property
     def label(self) -> str:
         """What is asked, in a few words."""
-        return {"instance": self.check_name, "domain": f"{self.check_name} over the domain", "all": f"{self.check_name} on every database"}[self.over]
+        return {
+            "instance": self.check_name,
+            "domain": f"{self.check_name} over the domain",
+            "all": f"{self.check_name} on every database",
+        }[self.over]
 
     def check(self, question: SafetyQuestion, *, sensitive: str | None = None) -> Verdict:
         """Judge every case; one that is breached decides, else one that is undecided."""
@@ -92,9 +104,13 @@ class ViewSafety(Definition):
         worst = min(outcomes, key=lambda one: (order.index(one.status), one.vacuous))
         return self._verdict(question, worst, outcomes)
 
-    def _judged(self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations) -> Outcome:
+    def _judged(
+        self, case: SafetyCase, question: SafetyQuestion, deadline: Deadline, known: Derivations
+    ) -> Outcome:
         # What follows from what is out rules out nothing. That is asked first where worlds cannot prove it.
-        beyond = self.over == "all" or (case.setting.instance is not None and bool(unbounded(case.setting)))
+        beyond = self.over == "all" or (
+            case.setting.instance is not None and bool(unbounded(case.setting))
+        )
         if beyond and (outcome := self._derived(case, {}, known)) is not None:
             return outcome
         try:
@@ -102,7 +118,11 @@ class ViewSafety(Definition):
         except TooMany as error:
             outcome = undecided("limit", f"{sentence(error.what)} {SMALLER}", case)
         except OutOfTime:
-            outcome = undecided("time", f"{float(self.seconds):g} seconds were not enough. Allow more with seconds:, or ask about fewer tables.", case)
+            outcome = undecided(
+                "time",
+                f"{float(self.seconds):g} seconds were not enough. Allow more with seconds:, or ask about fewer tables.",
+                case,
+            )
         except NoWorld:
             raise DataError(
                 f"no database satisfies the constraints and gives {listed([*case.given, *case.new])} these answers.",
@@ -119,7 +139,9 @@ class ViewSafety(Definition):
         """The answer by looking at worlds."""
 
     @abstractmethod
-    def _over_values(self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline) -> Outcome:
+    def _over_values(
+        self, case: SafetyCase, setting: Setting, is_proved: bool, deadline: Deadline
+    ) -> Outcome:
         """The answer where open columns have so many unseen values."""
 
     def _with_more(self, case: SafetyCase, fresh: int | None, deadline: Deadline) -> Outcome:
@@ -144,7 +166,9 @@ class ViewSafety(Definition):
         return None
 
     @staticmethod
-    def _derived(case: SafetyCase, measured: Mapping[str, Any], known: Derivations) -> Outcome | None:
+    def _derived(
+        case: SafetyCase, measured: Mapping[str, Any], known: Derivations
+    ) -> Outcome | None:
         """It holds where everything new can be computed from what is out; cases with other secrets need not ask again."""
         key = case.who, case.given, case.new
         if key not in known:
@@ -154,10 +178,18 @@ class ViewSafety(Definition):
             return None
         because = f"{listed(case.new)} {'says' if len(case.new) == 1 else 'say'} nothing that does not follow from what is out"
         return Outcome(
-            "holds", "rewriting", because, {"rewriting": list(found)}, measured={**measured, "worlds_equal": True}, story=f"{'; '.join(found)}." if found else None, case=case
+            "holds",
+            "rewriting",
+            because,
+            {"rewriting": list(found)},
+            measured={**measured, "worlds_equal": True},
+            story=f"{'; '.join(found)}." if found else None,
+            case=case,
         )
 
-    def _verdict(self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]) -> Verdict:
+    def _verdict(
+        self, question: SafetyQuestion, worst: Outcome, outcomes: Sequence[Outcome]
+    ) -> Verdict:
         evidence: Certificate | Witness | Reason
         because, case = worst.because, worst.case
         if worst.status == "undecided":
@@ -170,15 +202,22 @@ class ViewSafety(Definition):
                 facts, personal = {}, {**facts, **personal}
             if worst.status == "holds" and len(question.cases) > 1:
                 personal = {}  # it holds for all of them, so none is named
-            facts |= {"new": list(case.new) if case else [], **({"cases": len(question.cases)} if len(question.cases) > 1 else {})}
-            evidence = (Witness if worst.status == "breached" else Certificate)(worst.kind, facts, personal)
+            facts |= {
+                "new": list(case.new) if case else [],
+                **({"cases": len(question.cases)} if len(question.cases) > 1 else {}),
+            }
+            evidence = (Witness if worst.status == "breached" else Certificate)(
+                worst.kind, facts, personal
+            )
         names = list(question.releases)
         return Verdict(
             check=self.check_name,
             label=self.label,
             subject={
-                "secret": question.secret, **({"release": names[0]} if len(names) == 1 else {"releases": names}),
-                "given": list(question.given), "over": self.over,
+                "secret": question.secret,
+                **({"release": names[0]} if len(names) == 1 else {"releases": names}),
+                "given": list(question.given),
+                "over": self.over,
             },
             status=worst.status,
             because=because,
@@ -188,13 +227,18 @@ class ViewSafety(Definition):
             protects=f"the answer of {question.secret}",
             against=against([case] if case and worst.status != "holds" else question.cases),
             measure=self.measure,
-            assumptions=(CONSTRAINTS_KNOWN, *self._assumed(), *worst.assumptions, *question.assumptions),
+            assumptions=(
+                CONSTRAINTS_KNOWN,
+                *self._assumed(),
+                *worst.assumptions,
+                *question.assumptions,
+            ),
             measured=worst.measured,
             required={"over": self.over},
             story=worst.story,
             warnings=question.warnings,
             vacuous=worst.status == "holds" and all(one.vacuous for one in outcomes),
-        )  # fmt: skip
+        )
 
     def _assumed(self) -> tuple[Assumption, ...]:
         return ()
@@ -221,26 +265,48 @@ def derived(setting: Setting) -> list[str] | None:
 
 def fixed(setting: Setting) -> str | None:
     """How the secret itself can be computed from what is out, or None where that was not found."""
-    how = rewriting(setting.secret, [seen.query for seen in setting.published], setting.dependencies, setting.relations)
+    how = rewriting(
+        setting.secret,
+        [seen.query for seen in setting.published],
+        setting.dependencies,
+        setting.relations,
+    )
     return None if how is None else str(how)
 
 
 def one_secret(case: SafetyCase, measured: Mapping[str, Any], how: str | None = None) -> Outcome:
     """What is out fixes the secret, so that nothing more can be learned."""
     because = "what is out already fixes the secret, so there is nothing left to protect"
-    return Outcome("holds", "one-secret", because, {"rewriting": [how]} if how else {}, measured=measured, story=f"{how}." if how else None, vacuous=True, case=case)
+    return Outcome(
+        "holds",
+        "one-secret",
+        because,
+        {"rewriting": [how]} if how else {},
+        measured=measured,
+        story=f"{how}." if how else None,
+        vacuous=True,
+        case=case,
+    )
 
 
-def undecided(code: str, text: str, case: SafetyCase, measured: Mapping[str, Any] | None = None) -> Outcome:
+def undecided(
+    code: str, text: str, case: SafetyCase, measured: Mapping[str, Any] | None = None
+) -> Outcome:
     """A case that was not decided, with what was tried."""
     return Outcome("undecided", code, text, measured=measured or {}, case=case)
 
 
-def unseen(case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]) -> Outcome:
+def unseen(
+    case: SafetyCase, setting: Setting, open_columns: Sequence[str], measured: Mapping[str, Any]
+) -> Outcome:
     """It holds as far as was looked, and nothing proves that this was far enough."""
     needed = enough(setting)
     is_near = needed is not None and setting.fresh < needed <= MOST_HINTED
-    further = f"fresh: {needed}, which is proved to be enough for g-safety" if is_near else f"fresh: {setting.fresh + 2}"
+    further = (
+        f"fresh: {needed}, which is proved to be enough for g-safety"
+        if is_near
+        else f"fresh: {setting.fresh + 2}"
+    )
     text = (
         f"It holds for up to {plural('unseen value', setting.fresh)} in {listed(open_columns)}; with more it may not. "
         f"List the values with domains:, say with dictionary: that they are known, or look further with {further}."
@@ -257,7 +323,9 @@ def against(cases: Sequence[SafetyCase]) -> str:
     told = []
     for who, given in found.items():
         name = f"{listed(who)} together" if len(who) > 1 else (who[0] if who else "anyone")
-        told.append(f"{name} who {f'saw {listed(given)} and ' if given else ''}knew the constraints")
+        told.append(
+            f"{name} who {f'saw {listed(given)} and ' if given else ''}knew the constraints"
+        )
     return "; ".join(told)
 
 
@@ -288,7 +356,11 @@ def shown_secret(rows: Iterable[Sequence[Any]], secret: Query) -> str:
 
     >>> from tacit.queries.query import Conjunctive, Variable
     >>> query = Query("S", (Conjunctive((Variable("x"),), ()),))
-    >>> shown_secret([("r2",), ("r1",)], query), shown_secret([], query), shown_secret([], Query("S", (Conjunctive((), ()),)))
+    >>> (
+    ...     shown_secret([("r2",), ("r1",)], query),
+    ...     shown_secret([], query),
+    ...     shown_secret([], Query("S", (Conjunctive((), ()),))),
+    ... )
     ('{r1, r2}', 'the empty answer', 'no')
     """
     found = sorted(map(shown_row, rows))
@@ -301,13 +373,20 @@ def shown_secret(rows: Iterable[Sequence[Any]], secret: Query) -> str:
 
 def fact_json(fact: Fact, relations: Relations) -> dict[str, Any]:
     """A row of a table as the contract writes it."""
-    return {"relation": fact.relation, "columns": list(relations[fact.relation].columns), "values": list(fact.values)}
+    return {
+        "relation": fact.relation,
+        "columns": list(relations[fact.relation].columns),
+        "values": list(fact.values),
+    }
 
 
 def told(world: Sequence[Fact], data: Iterable[Fact]) -> str:
     """How a database differs from another one."""
     there, here = set(world), set(data)
-    more, less = [one for one in world if one not in here], [one for one in data if one not in there]
+    more, less = (
+        [one for one in world if one not in here],
+        [one for one in data if one not in there],
+    )
     said = [f"has {listed(some(more))}"] if more else []
     said += [f"lacks {listed(some(less))}"] if less else []
     return " and ".join(said) or "is the data itself"
@@ -316,17 +395,23 @@ def told(world: Sequence[Fact], data: Iterable[Fact]) -> str:
 def some(facts: Sequence[Fact], most: int = 4) -> list[str]:
     """A few rows, and how many there are beside them."""
     shown = [str(one) for one in sorted(facts, key=str)]
-    return shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more rows"]
+    return (
+        shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more rows"]
+    )
 
 
-def world_json(world: Sequence[Fact], data: Iterable[Fact] | None, relations: Relations) -> dict[str, Any]:
+def world_json(
+    world: Sequence[Fact], data: Iterable[Fact] | None, relations: Relations
+) -> dict[str, Any]:
     """A world, and where it differs from the data."""
     found: dict[str, Any] = {"world": [fact_json(one, relations) for one in world]}
     if data is not None:
         data = [one for one in data if one.relation in relations]
         there, here = set(world), set(data)
         found["added"] = [fact_json(one, relations) for one in world if one not in here]
-        found["removed"] = [fact_json(one, relations) for one in sorted(data, key=str) if one not in there]
+        found["removed"] = [
+            fact_json(one, relations) for one in sorted(data, key=str) if one not in there
+        ]
     return found
 
 
@@ -340,12 +425,16 @@ def domains(setting: Setting, over: Over) -> range:
 
 def open_names(setting: Setting) -> list[str]:
     """The columns that may hold values that nobody has seen."""
-    return sorted(f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting))
+    return sorted(
+        f"{name}.{setting.relations[name].columns[at]}" for name, at in unbounded(setting)
+    )
 
 
 def counted(found: Worlds) -> dict[str, int]:
     """The numbers of worlds and plausible secrets, where they are cheap to have."""
-    if len(found.parts) > COUNTED_PARTS or any(len(part.tuples) > ENUMERATED - 4 for part in found.parts):
+    if len(found.parts) > COUNTED_PARTS or any(
+        len(part.tuples) > ENUMERATED - 4 for part in found.parts
+    ):
         return {}
     return numbers(found, [tally(part, most_states=COUNTED_STATES) for part in found.parts])
 
@@ -357,22 +446,42 @@ def numbers(found: Worlds, tallies: Sequence[Tally | None]) -> dict[str, int]:
         return {}
     before, after = worlds(known, found.free)
     first, second = plausible(known)
-    return {"worlds_before": before, "worlds_after": after, "secrets_before": first, "secrets_after": second}
+    return {
+        "worlds_before": before,
+        "worlds_after": after,
+        "secrets_before": first,
+        "secrets_after": second,
+    }
 
 
-def pair_breach(case: SafetyCase, found: Databases, instance: frozenset[int], world: frozenset[int]) -> Outcome:
+def pair_breach(
+    case: SafetyCase, found: Databases, instance: frozenset[int], world: frozenset[int]
+) -> Outcome:
     """A database on which the new view would rule out another one."""
     relations = found.setting.relations
     data = found.facts(instance)
-    secrets = [[found.store.numbering.plain(row) for row in found.answer(found.secret, one)] for one in (instance, world)]
+    secrets = [
+        [found.store.numbering.plain(row) for row in found.answer(found.secret, one)]
+        for one in (instance, world)
+    ]
     facts = {
-        "instance": world_json(data, None, relations)["world"], **world_json(found.facts(world), data, relations),
-        "secret": [list(row) for row in secrets[0]], "secret_in_world": [list(row) for row in secrets[1]],
-    }  # fmt: skip
+        "instance": world_json(data, None, relations)["world"],
+        **world_json(found.facts(world), data, relations),
+        "secret": [list(row) for row in secrets[0]],
+        "secret_in_world": [list(row) for row in secrets[1]],
+    }
     shown = listed([str(one) for one in data]) or "no row at all"
     story = (
         f"If the database were {shown}, one that {told(found.facts(world), data)} would look the same in what is out, and {listed(case.new)} "
         f"would rule it out. The answer of {found.setting.secret.name} is {shown_secret(secrets[0], found.setting.secret)} there, and {shown_secret(secrets[1], found.setting.secret)} in the other."
     )
     because = f"on some database {listed(case.new)} would rule out one with another secret"
-    return Outcome("breached", "world", because, facts, measured={"worlds_equal": False}, story=story, case=case)
+    return Outcome(
+        "breached",
+        "world",
+        because,
+        facts,
+        measured={"worlds_equal": False},
+        story=story,
+        case=case,
+    )

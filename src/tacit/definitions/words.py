@@ -15,7 +15,10 @@ from tacit.tables.microdata import Person
 SAYINGS: tuple[tuple[str, str], ...] = (
     (r"age", "is {}"),
     (r"nationality|sex|gender|race|ethnicity|religion", "is {}"),
-    (r"zip.*|post(al)?_?code|plz|city|town|county|district|region|state|country|address", "lives in {}"),
+    (
+        r"zip.*|post(al)?_?code|plz|city|town|county|district|region|state|country|address",
+        "lives in {}",
+    ),
     (r"birth.*|born|date_of_birth|dob|year_of_birth", "was born {}"),
     (r".*(condition|disease|diagnosis|illness|disorder)", "has {}"),
     (r"(monthly_|yearly_|annual_)?(salary|income|wage)", "earns {}"),
@@ -23,7 +26,9 @@ SAYINGS: tuple[tuple[str, str], ...] = (
 )
 
 
-NO_NOUN = re.compile(r"^(is|has|was|had|can|does) |[^aeiou]ed$|\W$")  # is smoker, vaccinated, size (cm)
+NO_NOUN = re.compile(
+    r"^(is|has|was|had|can|does) |[^aeiou]ed$|\W$"
+)  # is smoker, vaccinated, size (cm)
 
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
@@ -102,7 +107,9 @@ def known_facts(known: Mapping[str, Any]) -> str:
     >>> known_facts({"zip": "13053", "age": 31, "nationality": "American"})
     'is 31, American and lives in 13053'
     """
-    said = sorted((saying(column, value) for column, value in known.items()), key=lambda one: one[:3] != "is ")
+    said = sorted(
+        (saying(column, value) for column, value in known.items()), key=lambda one: one[:3] != "is "
+    )
     parts = [one if i == 0 or one[:3] != "is " else one[3:] for i, one in enumerate(said)]
     return listed(parts) if parts else "is in the table"
 
@@ -140,7 +147,11 @@ def change(before: Fraction, after: Fraction) -> str:
     >>> change(Fraction(1, 7), Fraction(4, 9)), change(Fraction(4, 9), Fraction(4, 9))
     ('14 % -> 44 %', '44 % as before')
     """
-    return f"{percent(before)} -> {percent(after)}" if before != after else f"{percent(after)} as before"
+    return (
+        f"{percent(before)} -> {percent(after)}"
+        if before != after
+        else f"{percent(after)} as before"
+    )
 
 
 def everybodys(quasi: tuple[str, ...]) -> str:

@@ -333,7 +333,11 @@ def own_value(finding: Finding, number: int, ranked: Sequence[Any]) -> Any:
 def short(value: Fraction, *, up: bool) -> str:
     """A number as a sentence shows it: exactly where that is short, else rounded to the unsafe side.
 
-    >>> short(Fraction(3, 4), up=True), short(Fraction(1, 3), up=True), short(Fraction(12345, 99999), up=True)
+    >>> (
+    ...     short(Fraction(3, 4), up=True),
+    ...     short(Fraction(1, 3), up=True),
+    ...     short(Fraction(12345, 99999), up=True),
+    ... )
     ('0.75', '1/3', '0.124')
     >>> short(Fraction(1234567, 1000), up=False), short(Fraction(10**9, 7), up=False)
     ('1234.56', '142857142.85')

@@ -35,10 +35,14 @@ def text_types(engine: Engine, raw: str, table: Table) -> dict[str, str]:
     """The SQL type of each column of a file that `engine` holds as text under the name `raw`."""
     names = list(engine.native_types(raw))
     found = next(engine.rows(shapes_text.kinds_of_text(raw, names)))
-    return {name: type_of_text(table, name, *found[4 * i : 4 * i + 4]) for i, name in enumerate(names)}
+    return {
+        name: type_of_text(table, name, *found[4 * i : 4 * i + 4]) for i, name in enumerate(names)
+    }
 
 
-def type_of_text(table: Table, name: str, values: int, integers: int, decimals: int, digits: int | None) -> str:
+def type_of_text(
+    table: Table, name: str, values: int, integers: int, decimals: int, digits: int | None
+) -> str:
     """The SQL type of a text column: as declared, else what all its values look like."""
     declared = table.columns.get(name)
     fitting = {"integer": integers, "decimal": decimals}.get(declared or "", values)
@@ -66,7 +70,9 @@ def values_of(table: Table) -> Values:
     """
     rows = table.rows or ()
     if any(len(row) != len(table.columns) for row in rows):
-        raise DataError(f"table {table.name} has rows that do not have {len(table.columns)} values.")
+        raise DataError(
+            f"table {table.name} has rows that do not have {len(table.columns)} values."
+        )
     columns: list[list[Any]] = []
     sql_types: dict[str, str] = {}
     for i, (name, declared) in enumerate(table.columns.items()):
@@ -124,7 +130,11 @@ def whole(value: Any) -> int:
 def exact_decimal(value: Any) -> Decimal:
     """A decimal as written: the float 0.1 is 1/10."""
     number = Decimal(str(value))
-    if not number.is_finite() or digits_after_point(number) > MOST_DIGITS or number.adjusted() >= MOST_DIGITS_BEFORE:
+    if (
+        not number.is_finite()
+        or digits_after_point(number) > MOST_DIGITS
+        or number.adjusted() >= MOST_DIGITS_BEFORE
+    ):
         raise ValueError(value)
     return number
 
@@ -197,10 +207,14 @@ def find_file(table: Table, folder: Path) -> tuple[Path, str]:
             f"table {table.name} could be {found[0].name} or {found[1].name}.",
             hint=f"Say which: file: {found[0].name}",
         )
-    others = sorted(path.name for path in folder.glob("*.csv")) + sorted(path.name for path in folder.glob("*.parquet"))
+    others = sorted(path.name for path in folder.glob("*.csv")) + sorted(
+        path.name for path in folder.glob("*.parquet")
+    )
     raise DataError(
         f"there is no file for table {table.name}: neither {table.name}.csv nor {table.name}.parquet is in the source folder.",
-        hint=f"Name it with file: ... (there are: {', '.join(others[:5])})" if others else "Name it with file: ...",
+        hint=f"Name it with file: ... (there are: {', '.join(others[:5])})"
+        if others
+        else "Name it with file: ...",
     )
 
 

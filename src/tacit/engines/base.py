@@ -65,7 +65,9 @@ class Engine(ABC):
         self._readings: dict[str, exp.Select] = {}
         self._attached: set[str] = set()
         self._sources: set[Path] = set()  # files that are read
-        self._stamps: dict[Path, output.Stamp] = {}  # of those that are read again when a release is written
+        self._stamps: dict[
+            Path, output.Stamp
+        ] = {}  # of those that are read again when a release is written
 
     @abstractmethod
     def attach(self, table: Table) -> None:
@@ -137,7 +139,9 @@ class Engine(ABC):
     def close(self) -> None:
         """Let go of connections and temporary tables."""
 
-    def check_target(self, target: str, *, replace: bool = False, keep: Collection[Path] = ()) -> None:
+    def check_target(
+        self, target: str, *, replace: bool = False, keep: Collection[Path] = ()
+    ) -> None:
         """Raise an error if a release could not be saved there: to be asked before the work starts.
 
         A target is a file (.csv or .parquet; what is there is replaced) or a table of the source. A table
@@ -151,7 +155,9 @@ class Engine(ABC):
         else:
             self._check_table(target, replace=replace)
 
-    def save(self, query: exp.Expression, target: str, *, rows: int | None = None, replace: bool = False) -> None:
+    def save(
+        self, query: exp.Expression, target: str, *, rows: int | None = None, replace: bool = False
+    ) -> None:
         """Write the rows of a query to a file or a table: all of them, or nothing.
 
         Where `rows` is given, a query that returns more or fewer is an error. A file is written beside
@@ -173,7 +179,9 @@ class Engine(ABC):
         """Raise an error if a table of that name could not be written to the source."""
 
     @abstractmethod
-    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+    def _save_table(
+        self, query: exp.Expression, name: str, rows: int | None, *, replace: bool
+    ) -> None:
         """Write the rows of a query to a table in one step."""
 
     @abstractmethod
@@ -210,7 +218,9 @@ class Engine(ABC):
     def sql(self, query: exp.Expression) -> str:
         """The query in this engine's own words; what is not a query is refused."""
         if not isinstance(query, exp.Query):
-            raise EngineError(f"Tacit only asks: {query.key.upper()} is not a query.", hint="Write a SELECT.")
+            raise EngineError(
+                f"Tacit only asks: {query.key.upper()} is not a query.", hint="Write a SELECT."
+            )
         return shapes_stored.read_through(query, self._readings).sql(dialect=self.dialect)
 
     def _name(self, table: str) -> str:
@@ -236,7 +246,9 @@ class Engine(ABC):
     def _read_plainly(self, table: str) -> None:
         """Read a table from now on in the form that all engines share."""
         self._attached.add(table)
-        how = {name: self.meaning(sql_type).read for name, sql_type in self.native_types(table).items()}
+        how = {
+            name: self.meaning(sql_type).read for name, sql_type in self.native_types(table).items()
+        }
         if set(how.values()) - {"{c}"}:
             self._readings[table] = shapes_stored.reading(table, how, self.dialect)
 

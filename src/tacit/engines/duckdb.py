@@ -103,9 +103,13 @@ class DuckDB(Engine):
             data = data.to_arrow_table() if hasattr(data, "to_arrow_table") else data.arrow()
         try:
             self.connection.register(GIVEN, data)
-            known = [column for column in self.native_types(GIVEN) if not columns or column in columns]
+            known = [
+                column for column in self.native_types(GIVEN) if not columns or column in columns
+            ]
             picked = ", ".join(shapes.column(one).sql(dialect="duckdb") for one in known) or "*"
-            self.connection.execute(f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}")
+            self.connection.execute(
+                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}"
+            )
             self.connection.unregister(GIVEN)
         except (duckdb.Error, TypeError):
             raise DataError(
@@ -117,7 +121,10 @@ class DuckDB(Engine):
     def native_types(self, table: str) -> dict[str, str]:
         """The columns of a table, in order, with DuckDB's names for their types."""
         found = self._run(f"DESCRIBE {sql_name(table)}").fetchall()
-        return {str(row[0]): COLLATED if row[1] == "VARCHAR" and self._collates else str(row[1]) for row in found}
+        return {
+            str(row[0]): COLLATED if row[1] == "VARCHAR" and self._collates else str(row[1])
+            for row in found
+        }
 
     @cached_property
     def _collates(self) -> bool:
@@ -150,7 +157,9 @@ class DuckDB(Engine):
     def put_map(self, name: str, columns: Mapping[str, output.Relation]) -> None:
         """Copy columns of numbers or texts into a table in memory."""
         arrays = {
-            column: values if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
+            column: values
+            if isinstance(values, np.ndarray)
+            else np.array(list(values), dtype=object)
             for column, values in columns.items()
         }
         texts = {column for column, values in arrays.items() if values.dtype == object}
@@ -160,7 +169,9 @@ class DuckDB(Engine):
         )
         self.connection.register(GIVEN, arrays)
         try:
-            self._run(f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}")
+            self._run(
+                f"CREATE OR REPLACE TABLE {sql_name(name)} AS SELECT {picked} FROM {sql_name(GIVEN)}"
+            )
         finally:
             self.connection.unregister(GIVEN)
 
@@ -177,7 +188,9 @@ class DuckDB(Engine):
         files = ", ".join(quoted(path) for path in sorted(self._sources))
         with suppress(EngineError):  # without the extension for time zones there is nothing to set
             self._run("SET TimeZone = 'UTC'")
-        self._run("SET temp_directory = ''")  # rows of people are not written to a file that a crash would leave behind
+        self._run(
+            "SET temp_directory = ''"
+        )  # rows of people are not written to a file that a crash would leave behind
         # Its use of statistics loses rows of outer joins (2.0.0), depending on rows that the answer has nothing to do with.
         self._run("SET disabled_optimizers = 'statistics_propagation'")
         self._run(f"SET memory_limit = '{memory_for_strangers()}B'")
@@ -192,14 +205,21 @@ class DuckDB(Engine):
             return {str(self._files[table])}
         if self.database is None:
             return {table}
-        said = self._run(f"SELECT view_name, sql FROM duckdb_views() WHERE database_name = '{SOURCE}'").fetchall()
+        said = self._run(
+            f"SELECT view_name, sql FROM duckdb_views() WHERE database_name = '{SOURCE}'"
+        ).fetchall()
         views = {str(name).lower(): str(sql) for name, sql in said}
         found, pending = set[str](), [table.split(".")[-1].lower()]
         while pending:
             if (one := pending.pop()) not in found:
                 found.add(one)
                 trees = sqlglot.parse(views[one], read="duckdb") if one in views else []
-                pending += [node.name.lower() for tree in trees if tree is not None for node in tree.find_all(exp.Table)]
+                pending += [
+                    node.name.lower()
+                    for tree in trees
+                    if tree is not None
+                    for node in tree.find_all(exp.Table)
+                ]
         return {one for one in found if one not in views} or found
 
     def computes(self, table: str) -> bool:
@@ -219,7 +239,9 @@ class DuckDB(Engine):
         """Close the connection."""
         self.connection.close()
 
-    def _run(self, sql: str, cursor: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
+    def _run(
+        self, sql: str, cursor: duckdb.DuckDBPyConnection | None = None
+    ) -> duckdb.DuckDBPyConnection:
         with self._explaining():
             return (cursor or self.connection).execute(sql)
 
@@ -255,14 +277,23 @@ class DuckDB(Engine):
         if self.database is None:
             raise output.no_database(name)
         if not os.access(self.database, os.W_OK):
-            raise EngineError(f"{self.database} may not be written.", hint="Write to a .csv or .parquet file instead.")
+            raise EngineError(
+                f"{self.database} may not be written.",
+                hint="Write to a .csv or .parquet file instead.",
+            )
         schema, _, table = name.rpartition(".")
         if schema.lower() == "main":
-            raise DataError(f"tables of the schema main are named without it: {name!r}.", hint=f"Write {table}.")
-        known = self._run(f"SELECT schema_name FROM information_schema.schemata WHERE catalog_name = '{SOURCE}'").fetchall()
+            raise DataError(
+                f"tables of the schema main are named without it: {name!r}.", hint=f"Write {table}."
+            )
+        known = self._run(
+            f"SELECT schema_name FROM information_schema.schemata WHERE catalog_name = '{SOURCE}'"
+        ).fetchall()
         schemas = [str(row[0]) for row in known]
         if schema and schema.lower() not in map(str.lower, schemas):
-            raise DataError(f"{self.database} has no schema {schema!r}.", hint=did_you_mean(schema, schemas))
+            raise DataError(
+                f"{self.database} has no schema {schema!r}.", hint=did_you_mean(schema, schemas)
+            )
         kind = self._run(
             f"SELECT table_type FROM information_schema.tables WHERE table_catalog = '{SOURCE}' "
             f"AND lower(table_schema) = lower({quoted(schema or 'main')}) AND lower(table_name) = lower({quoted(table)})"
@@ -270,7 +301,9 @@ class DuckDB(Engine):
         if kind and not (replace and kind[0][0] == "BASE TABLE"):
             raise output.table_exists(name)
 
-    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+    def _save_table(
+        self, query: exp.Expression, name: str, rows: int | None, *, replace: bool
+    ) -> None:
         schema, _, table = name.rpartition(".")
         target = f"{SOURCE}.{sql_name(schema or 'main')}.{sql_name(table)}"
         with self._writable(), self._transaction():
@@ -324,17 +357,26 @@ class DuckDB(Engine):
             ).fetchall()
         ]
         if name.lower() not in (one.lower() for one in known):
-            raise DataError(f"{self.database} has no table {name!r}.", hint=did_you_mean(name, known))
+            raise DataError(
+                f"{self.database} has no table {name!r}.", hint=did_you_mean(name, known)
+            )
         if schemas:
             self._run(f"CREATE SCHEMA IF NOT EXISTS {sql_name(schema)}")
-        self._run(f"CREATE OR REPLACE VIEW {sql_name(name)} AS FROM {SOURCE}.{sql_name(schema)}.{sql_name(table)}")
+        self._run(
+            f"CREATE OR REPLACE VIEW {sql_name(name)} AS FROM {SOURCE}.{sql_name(schema)}.{sql_name(table)}"
+        )
 
     def _create(self, table: Table) -> None:
         values = values_of(table)
         target = sql_name(table.name)
-        self._run(f"CREATE TABLE {target} {shapes.declared(values.sql_types).sql(dialect='duckdb')}")
+        self._run(
+            f"CREATE TABLE {target} {shapes.declared(values.sql_types).sql(dialect='duckdb')}"
+        )
         # One statement for many rows: one for each takes six times as long.
-        places = ", ".join(f"CAST(? AS {exp.DataType.build(kind).sql('duckdb')})" for kind in values.sql_types.values())
+        places = ", ".join(
+            f"CAST(? AS {exp.DataType.build(kind).sql('duckdb')})"
+            for kind in values.sql_types.values()
+        )
         for start in range(0, len(values.rows), INSERT_ROWS):
             rows = values.rows[start : start + INSERT_ROWS]
             self.connection.execute(
@@ -354,7 +396,9 @@ class DuckDB(Engine):
     def _read_csv(self, table: Table, path: Path, shown: str) -> None:
         shape = csv_shape(path, shown)
         raw = f"{table.name} as text"
-        self._make("VIEW", raw, f"SELECT * FROM {csv_as_text(path, shape.header, shape.separator)}", shown)
+        self._make(
+            "VIEW", raw, f"SELECT * FROM {csv_as_text(path, shape.header, shape.separator)}", shown
+        )
         try:
             types = text_types(self, raw, table)
         except EngineError as error:
@@ -369,7 +413,9 @@ class DuckDB(Engine):
         except duckdb.ConversionException:
             raise wrong_type(shown) from None
         except duckdb.Error as error:
-            raise DataError(f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)) from None
+            raise DataError(
+                f"{shown} cannot be read: {first_line(error)}", mark=Mark(shown)
+            ) from None
 
 
 def memory_for_strangers() -> int:

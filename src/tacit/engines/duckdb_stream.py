@@ -28,7 +28,11 @@ class DuckDBStream(Stream):
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise EngineError("this is not one query.")
             relation = self._cursor.sql(self._sql)
-            read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
+            read = (
+                relation.to_arrow_reader
+                if hasattr(relation, "to_arrow_reader")
+                else relation.fetch_arrow_reader
+            )
             self._reader = read(BATCH_ROWS)
             self.schema = self._reader.schema
 
@@ -50,6 +54,10 @@ class DuckDBStream(Stream):
         try:
             yield
         except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
-            if "out of memory" in str(error).lower():  # the rest of the message is about what others do on this machine
-                raise EngineError("DuckDB had too little memory to answer.", hint="Ask for less at a time.") from None
+            if (
+                "out of memory" in str(error).lower()
+            ):  # the rest of the message is about what others do on this machine
+                raise EngineError(
+                    "DuckDB had too little memory to answer.", hint="Ask for less at a time."
+                ) from None
             raise EngineError(f"DuckDB could not answer: {first_line(error)}") from None

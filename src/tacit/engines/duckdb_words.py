@@ -30,7 +30,9 @@ def quoted(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def csv_as_text(path: Path, columns: Iterable[str], separator: str = ",", *, empty_texts: bool = False) -> str:
+def csv_as_text(
+    path: Path, columns: Iterable[str], separator: str = ",", *, empty_texts: bool = False
+) -> str:
     """A CSV file to select from, its values as written: DuckDB's own guess would turn the zip code 01305 into 1305.
 
     What is empty is missing; with `empty_texts`, not where it stands in quotes.

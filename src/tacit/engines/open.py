@@ -62,7 +62,9 @@ def open_files(source: str, folder: Path) -> Engine:
     if path.suffix.lower() not in DATABASE_FILES:
         raise unknown_source(source)
     if not path.is_file():
-        raise DataError(f"there is no database {source}.", hint="Check the path; it is relative to the plan.")
+        raise DataError(
+            f"there is no database {source}.", hint="Check the path; it is relative to the plan."
+        )
     return DuckDB(path, folder=folder)
 
 

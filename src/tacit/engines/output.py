@@ -17,15 +17,39 @@ import numpy as np
 from tacit.errors import DataError, EngineError, TacitError
 
 Format = Literal["csv", "parquet"]
-Relation = Sequence[Any] | np.ndarray[Any, np.dtype[np.int64]]  # one column: whole numbers, or texts
+Relation = (
+    Sequence[Any] | np.ndarray[Any, np.dtype[np.int64]]
+)  # one column: whole numbers, or texts
 Stamp = tuple[int, int, int]
 
 FORMATS: dict[str, Format] = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 # Endings of files that Tacit does not write: nobody means a table of a schema by them.
 OTHER_FILES = (
-    ".arrow", ".avro", ".db", ".dta", ".duckdb", ".feather", ".gz", ".json", ".jsonl", ".ods", ".orc", ".rds", ".sav",
-    ".sas7bdat", ".sqlite", ".tsv", ".txt", ".xls", ".xlsx", ".xml", ".yaml", ".yml", ".zip", ".zst",
-)  # fmt: skip
+    ".arrow",
+    ".avro",
+    ".db",
+    ".dta",
+    ".duckdb",
+    ".feather",
+    ".gz",
+    ".json",
+    ".jsonl",
+    ".ods",
+    ".orc",
+    ".rds",
+    ".sav",
+    ".sas7bdat",
+    ".sqlite",
+    ".tsv",
+    ".txt",
+    ".xls",
+    ".xlsx",
+    ".xml",
+    ".yaml",
+    ".yml",
+    ".zip",
+    ".zst",
+)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SHORT = 40  # letters of a file's name in that of its temporary one, which has to fit as well
 WRITABLE = "Write to a name that ends in .csv or .parquet"
@@ -47,7 +71,9 @@ def file_of(target: str) -> Path | None:
     if ending in OTHER_FILES:
         raise DataError(f"{target}: Tacit does not write {ending} files.", hint=f"{WRITABLE}.")
     if not target.strip() or len(path.parts) > 1 or target != target.strip() or path.is_dir():
-        raise DataError(f"{target!r} is neither a file nor a table that can be written.", hint=f"{WRITABLE}.")
+        raise DataError(
+            f"{target!r} is neither a file nor a table that can be written.", hint=f"{WRITABLE}."
+        )
     return None
 
 
@@ -59,7 +85,8 @@ def format_of(path: Path) -> Format:
 def no_database(target: str) -> DataError:
     """A table as target, where the source has no place for tables."""
     return DataError(
-        f"{target!r} would be a table, but the source is no database that tables can be added to.", hint=f"{WRITABLE}."
+        f"{target!r} would be a table, but the source is no database that tables can be added to.",
+        hint=f"{WRITABLE}.",
     )
 
 
@@ -74,7 +101,8 @@ def table_exists(name: str) -> DataError:
 def is_source(target: str) -> DataError:
     """A target that the release is made from."""
     return DataError(
-        f"{target} belongs to what is released; it would be lost.", hint="Write the release to another name."
+        f"{target} belongs to what is released; it would be lost.",
+        hint="Write the release to another name.",
     )
 
 
@@ -84,7 +112,9 @@ def check_file(path: Path, sources: Collection[Path]) -> None:
         folder = final_place(path).parent
         if not folder.is_dir():
             named = folder if path.is_symlink() else path.parent
-            raise DataError(f"there is no folder {named}.", hint="Make it first, or write somewhere else.")
+            raise DataError(
+                f"there is no folder {named}.", hint="Make it first, or write somewhere else."
+            )
         if path.exists() and any(source.exists() and path.samefile(source) for source in sources):
             raise is_source(str(path))
         with trial(folder):
@@ -176,12 +206,16 @@ def cannot_write(path: Path, error: OSError) -> TacitError:
     if error.errno in FULL:
         return disk_full(path)
     reason = (error.strerror or str(error)).lower()
-    return EngineError(f"{path} cannot be written: {reason}.", hint="Write to a folder where you may.")
+    return EngineError(
+        f"{path} cannot be written: {reason}.", hint="Write to a folder where you may."
+    )
 
 
 def disk_full(path: Path) -> EngineError:
     """A file for which there is no room."""
-    return EngineError(f"{path} cannot be written: the disk is full.", hint="Free space, or write to another disk.")
+    return EngineError(
+        f"{path} cannot be written: the disk is full.", hint="Free space, or write to another disk."
+    )
 
 
 def check_rows(written: int, meant: int | None) -> None:

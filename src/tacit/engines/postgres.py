@@ -84,7 +84,10 @@ class Postgres(Engine):
 
     def native_types(self, table: str) -> dict[str, str]:
         """The columns that may be read, in order, with PostgreSQL's names for their types."""
-        return {str(name): str(sql_type) for name, sql_type in self._ask(postgres_catalog.COLUMNS, (self._name(table),))}
+        return {
+            str(name): str(sql_type)
+            for name, sql_type in self._ask(postgres_catalog.COLUMNS, (self._name(table),))
+        }
 
     def nullable(self, table: str) -> list[str]:
         """The columns that are not declared NOT NULL; those of a view never are."""
@@ -108,7 +111,10 @@ class Postgres(Engine):
     def write(self, name: str, query: exp.Expression) -> None:
         """Store the rows of a query as a new table."""
         if self._exists(name):
-            raise DataError(f"the database has a table {name!r} already.", hint="Choose another name, or drop it.")
+            raise DataError(
+                f"the database has a table {name!r} already.",
+                hint="Choose another name, or drop it.",
+            )
         with self._changing() as cursor:
             cursor.execute(f"CREATE TABLE {self._name(name)} AS {self.sql(query)}")
 
@@ -117,7 +123,9 @@ class Postgres(Engine):
         arrays = [array_of(values) for values in columns.values()]
         names = [exp.to_identifier(column, quoted=True) for column in columns]
         alias = exp.TableAlias(this=exp.to_identifier("m"), columns=names)
-        self._readings[name] = exp.select(exp.Star()).from_(exp.Unnest(expressions=arrays, alias=alias))
+        self._readings[name] = exp.select(exp.Star()).from_(
+            exp.Unnest(expressions=arrays, alias=alias)
+        )
 
     def drop_map(self, name: str) -> None:
         """Forget the columns."""
@@ -182,7 +190,9 @@ class Postgres(Engine):
 
     def _store(self, cursor: Any, name: str, values: Values) -> None:
         target = self._name(name)
-        cursor.execute(f"CREATE TEMPORARY TABLE {target} {shapes.declared(values.sql_types).sql(dialect=self.dialect)}")
+        cursor.execute(
+            f"CREATE TEMPORARY TABLE {target} {shapes.declared(values.sql_types).sql(dialect=self.dialect)}"
+        )
         with cursor.copy(f"COPY {target} FROM STDIN") as copy:
             for row in values.rows:
                 copy.write_row(row)
@@ -218,17 +228,27 @@ class Postgres(Engine):
         with self._explaining(), self.connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM ({self.sql(query)}) AS q LIMIT 0")
             codes = {str(one.name): one.type_code for one in cursor.description}
-            cursor.execute("SELECT t, format_type(t, NULL) FROM unnest(%s::oid[]) AS t", (list(codes.values()),))
+            cursor.execute(
+                "SELECT t, format_type(t, NULL) FROM unnest(%s::oid[]) AS t",
+                (list(codes.values()),),
+            )
             names = dict(cursor.fetchall())
         return {name: str(names[code]) for name, code in codes.items()}
 
     def _check_table(self, name: str, *, replace: bool) -> None:
         schema = name.rpartition(".")[0] or None
-        standby, found, allowed, kind = self._ask(postgres_catalog.PLACE, (self._name(name), schema))[0]
+        standby, found, allowed, kind = self._ask(
+            postgres_catalog.PLACE, (self._name(name), schema)
+        )[0]
         if standby:
-            raise EngineError("this server is a standby: it cannot store a table.", hint=REFUSALS["25006"])
+            raise EngineError(
+                "this server is a standby: it cannot store a table.", hint=REFUSALS["25006"]
+            )
         if found is None:
-            raise DataError(f"the database has no schema {schema or 'to make tables in'!r}.", hint="Write schema.table.")
+            raise DataError(
+                f"the database has no schema {schema or 'to make tables in'!r}.",
+                hint="Write schema.table.",
+            )
         if not allowed:
             raise EngineError(
                 f"this role may not make tables in schema {found}.",
@@ -237,7 +257,9 @@ class Postgres(Engine):
         if kind is not None and not (replace and kind in ("r", b"r")):
             raise output.table_exists(name)
 
-    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+    def _save_table(
+        self, query: exp.Expression, name: str, rows: int | None, *, replace: bool
+    ) -> None:
         *schema, table = name.split(".")
         beside = ".".join([*schema, f"tacit_{secrets.token_hex(8)}"])
         with self._writing(query) as cursor:
@@ -260,7 +282,9 @@ class Postgres(Engine):
                 other.read_only = False
                 with other.cursor() as cursor:
                     cursor.execute(f"SET TRANSACTION SNAPSHOT '{shared}'")
-                    for table in {found.name for found in query.find_all(exp.Table)} & self._given.keys():
+                    for table in {
+                        found.name for found in query.find_all(exp.Table)
+                    } & self._given.keys():
                         self._store(cursor, table, self._given[table])
                     yield cursor
                 other.commit()
@@ -277,7 +301,10 @@ class Postgres(Engine):
         hint = did_you_mean(name, known)
         if hint.startswith("Known") and len(known) > MANY_TABLES:
             hint = f"None of its {len(known)} tables has a name like this; psql's \\d lists them."
-        return DataError(f"the database has no table {name!r}.", hint=hint or "It has no tables that this role can see.")
+        return DataError(
+            f"the database has no table {name!r}.",
+            hint=hint or "It has no tables that this role can see.",
+        )
 
     def _role(self) -> str:
         return str(self._ask(postgres_catalog.ROLE)[0][0])
@@ -317,6 +344,11 @@ def array_of(values: Sequence[Any] | np.ndarray[Any, Any]) -> exp.Cast:
     CAST('{"say \\"hi\\"",NULL}' AS TEXT[])
     """
     if isinstance(values, np.ndarray):
-        return exp.cast(exp.Literal.string("{" + ",".join(map(str, values.tolist())) + "}"), "BIGINT[]")
-    texts = ("NULL" if value is None else '"' + re.sub(r'(["\\])', r"\\\1", str(value)) + '"' for value in values)
+        return exp.cast(
+            exp.Literal.string("{" + ",".join(map(str, values.tolist())) + "}"), "BIGINT[]"
+        )
+    texts = (
+        "NULL" if value is None else '"' + re.sub(r'(["\\])', r"\\\1", str(value)) + '"'
+        for value in values
+    )
     return exp.cast(exp.Literal.string("{" + ",".join(texts) + "}"), "TEXT[]")

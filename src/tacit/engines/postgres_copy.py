@@ -40,7 +40,9 @@ def with_words(query: exp.Expression, types: Mapping[str, str]) -> exp.Expressio
         return query
     return exp.select(
         *(
-            exp.alias_(exp.cast(shapes.column(name), "TEXT"), name, quoted=True) if kind == "boolean" else shapes.column(name)
+            exp.alias_(exp.cast(shapes.column(name), "TEXT"), name, quoted=True)
+            if kind == "boolean"
+            else shapes.column(name)
             for name, kind in types.items()
         )
     ).from_(query.subquery("w"))
@@ -55,9 +57,14 @@ def to_parquet(written: Path, types: Mapping[str, str], place: Path, final: Path
         try:
             picked = ", ".join(
                 f"CAST({name} AS {parquet_type(connection, source, name, kind)}) AS {name}"
-                for name, kind in ((shapes.column(name).sql(dialect="duckdb"), kind) for name, kind in types.items())
+                for name, kind in (
+                    (shapes.column(name).sql(dialect="duckdb"), kind)
+                    for name, kind in types.items()
+                )
             )
-            connection.execute(f"COPY (SELECT {picked} FROM {source}) TO {quoted(place)} (FORMAT parquet, USE_TMP_FILE false)")
+            connection.execute(
+                f"COPY (SELECT {picked} FROM {source}) TO {quoted(place)} (FORMAT parquet, USE_TMP_FILE false)"
+            )
         except duckdb.Error as error:
             raise not_written(error, final) from None
 

@@ -23,10 +23,22 @@ NOTICE_THE_END = "SET client_connection_check_interval = '5s'"  # not every syst
 
 # What went wrong when connecting, by libpq's words, and what to do next.
 CONNECTING = (
-    ("connection refused|no such file", "Start PostgreSQL, or correct host and port in its address (`source:` of the plan)."),
-    ("could not translate host name|resolve host", "Correct the host in its address (`source:` of the plan)."),
-    ("timeout expired|timed out", "The host does not answer: check the network and the firewall, or set PGCONNECT_TIMEOUT."),
-    ("database .* does not exist", "Correct the database in its address (`source:` of the plan); psql -l lists what there is."),
+    (
+        "connection refused|no such file",
+        "Start PostgreSQL, or correct host and port in its address (`source:` of the plan).",
+    ),
+    (
+        "could not translate host name|resolve host",
+        "Correct the host in its address (`source:` of the plan).",
+    ),
+    (
+        "timeout expired|timed out",
+        "The host does not answer: check the network and the firewall, or set PGCONNECT_TIMEOUT.",
+    ),
+    (
+        "database .* does not exist",
+        "Correct the database in its address (`source:` of the plan); psql -l lists what there is.",
+    ),
     (
         "password|authentication|no pg_hba.conf|role .* does not exist",
         "Tacit uses libpq's settings: PGUSER and PGPASSWORD, ~/.pgpass, or a service file (PGSERVICE).",
@@ -47,8 +59,14 @@ SPECIAL = (
         "row-level security",
         "Some rows are hidden from this role: use one with BYPASSRLS, or check a view made for the release.",
     ),
-    ("denied for schema", "Have the owner run: GRANT USAGE (to read) or CREATE (to store) ON the schema TO the role."),
-    ("temporary tables", "Rows in the plan need this right: GRANT TEMPORARY ON DATABASE ... TO the role."),
+    (
+        "denied for schema",
+        "Have the owner run: GRANT USAGE (to read) or CREATE (to store) ON the schema TO the role.",
+    ),
+    (
+        "temporary tables",
+        "Rows in the plan need this right: GRANT TEMPORARY ON DATABASE ... TO the role.",
+    ),
 )
 
 
@@ -60,7 +78,9 @@ def connect(url: str) -> Any:
         raise MissingExtra("psycopg", extra="postgres", purpose="PostgreSQL sources") from None
     settings = connection_settings(url)
     try:
-        connection = psycopg.connect(**settings, autocommit=True, client_encoding="UTF8", prepare_threshold=None)
+        connection = psycopg.connect(
+            **settings, autocommit=True, client_encoding="UTF8", prepare_threshold=None
+        )
         connection.execute(SESSION)
     except psycopg.Error as error:
         raise not_connected(error, settings) from None
@@ -105,6 +125,7 @@ def refused(error: Any) -> EngineError:
     special = (hint for words, hint in SPECIAL if words in said)
     hint = next(special, REFUSALS.get(error.sqlstate or ""))
     return EngineError(f"PostgreSQL could not answer: {said.rstrip('.')}.", hint=hint)
+
 
 @contextmanager
 def explaining() -> Iterator[None]:

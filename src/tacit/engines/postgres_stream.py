@@ -15,8 +15,14 @@ from tacit.errors import EngineError
 
 # Arrow's types for PostgreSQL's, by their numbers in pg_type; numeric is apart, and all others are text.
 ARROW_TYPES = {
-    16: "bool", 20: "int64", 21: "int16", 23: "int32", 700: "float", 701: "double", 1082: "date32[day]",
-}  # fmt: skip
+    16: "bool",
+    20: "int64",
+    21: "int16",
+    23: "int32",
+    700: "float",
+    701: "double",
+    1082: "date32[day]",
+}
 TIMESTAMP, TIMESTAMP_TZ, NUMERIC = 1114, 1184, 1700
 OWN_WORDS = {16, 700, 701, TIMESTAMP, TIMESTAMP_TZ}
 STREAM_BYTES = 1 << 20
@@ -43,13 +49,19 @@ class PostgresStream(Stream):
             self._connection.execute("SELECT")  # begins the transaction that only reads
             encoded = self._sql.encode()
             self._check(self._connection.pgconn.prepare(b"", encoded), pq.ExecStatus.COMMAND_OK)
-            described = self._check(self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK)
+            described = self._check(
+                self._connection.pgconn.describe_prepared(b""), pq.ExecStatus.COMMAND_OK
+            )
             self.schema = schema_of(described)
             # What PostgreSQL writes otherwise than we do: t and f, the space in a timestamp, NaN.
-            self.writes_csv = not any(described.ftype(number) in OWN_WORDS for number in range(described.nfields))
+            self.writes_csv = not any(
+                described.ftype(number) in OWN_WORDS for number in range(described.nfields)
+            )
             if self._stopped:
                 raise Stopped
-            copied = self._connection.pgconn.exec_(b"COPY (" + encoded + b"\n) TO STDOUT (FORMAT csv)")
+            copied = self._connection.pgconn.exec_(
+                b"COPY (" + encoded + b"\n) TO STDOUT (FORMAT csv)"
+            )
             self._check(copied, pq.ExecStatus.COPY_OUT)
 
     def __iter__(self) -> Iterator[Any]:
@@ -67,7 +79,10 @@ class PostgresStream(Stream):
         from psycopg import pq
 
         copying = self._connection.pgconn
-        if not self._connection.closed and copying.transaction_status == pq.TransactionStatus.ACTIVE:
+        if (
+            not self._connection.closed
+            and copying.transaction_status == pq.TransactionStatus.ACTIVE
+        ):
             self._interrupt()
             if self._ahead is not None:
                 wait([self._ahead])
@@ -86,7 +101,9 @@ class PostgresStream(Stream):
         if not self._connection.closed:
             self._connection.cancel_safe(timeout=CONNECT_SECONDS)
 
-    def _read_ahead(self, blocks: Iterator[tuple[bytearray, int]]) -> Iterator[tuple[bytearray, int]]:
+    def _read_ahead(
+        self, blocks: Iterator[tuple[bytearray, int]]
+    ) -> Iterator[tuple[bytearray, int]]:
         """The blocks; from the second on each is received while the one before is worked on."""
         block = next(blocks, None)
         while block is not None:
@@ -145,11 +162,22 @@ def schema_of(described: Any) -> Any:
     pa = arrow()
 
     def field(number: int) -> Any:
-        name, code, modifier = described.fname(number).decode(), described.ftype(number), described.fmod(number)
+        name, code, modifier = (
+            described.fname(number).decode(),
+            described.ftype(number),
+            described.fmod(number),
+        )
         if code == NUMERIC:
-            digits, after = (modifier - 4) >> 16, ((modifier - 4) & 0x7FF ^ 0x400) - 0x400  # 11 bits with a sign
+            digits, after = (
+                (modifier - 4) >> 16,
+                ((modifier - 4) & 0x7FF ^ 0x400) - 0x400,
+            )  # 11 bits with a sign
             exact = modifier >= 4 and digits <= MOST_DIGITS and 0 <= after <= digits
-            return pa.field(name, pa.decimal128(digits, after)) if exact else pa.field(name, pa.string(), metadata=NUMBER)
+            return (
+                pa.field(name, pa.decimal128(digits, after))
+                if exact
+                else pa.field(name, pa.string(), metadata=NUMBER)
+            )
         if code in (TIMESTAMP, TIMESTAMP_TZ):
             return pa.field(name, pa.timestamp("us", "UTC" if code == TIMESTAMP_TZ else None))
         return pa.field(name, pa.type_for_alias(ARROW_TYPES.get(code, "string")))
@@ -161,7 +189,9 @@ def read_block(block: bytearray, schema: Any) -> Any:
     """Lines of CSV as PostgreSQL writes them, as a table of Arrow.
 
     >>> pa = arrow()
-    >>> read_block(bytearray(b'1,""\\n,\\n'), pa.schema([("a", pa.int64()), ("b", pa.string())])).to_pylist()
+    >>> read_block(
+    ...     bytearray(b'1,""\\n,\\n'), pa.schema([("a", pa.int64()), ("b", pa.string())])
+    ... ).to_pylist()
     [{'a': 1, 'b': ''}, {'a': None, 'b': None}]
     """
     pa = arrow()
@@ -169,7 +199,12 @@ def read_block(block: bytearray, schema: Any) -> Any:
         return read_typed(block, schema)
     except pa.ArrowInvalid:
         # A decimal that is no number (NaN) is missing, as everywhere here; what else Arrow has not is said.
-        plain = pa.schema([pa.field(one.name, pa.string()) if pa.types.is_decimal(one.type) else one for one in schema])
+        plain = pa.schema(
+            [
+                pa.field(one.name, pa.string()) if pa.types.is_decimal(one.type) else one
+                for one in schema
+            ]
+        )
     try:
         table = read_typed(block, plain)
         columns = [
@@ -201,8 +236,12 @@ def read_typed(block: bytearray, schema: Any) -> Any:
         csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
         csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         csv.ConvertOptions(
-            column_types=dict(zip(names, schema.types, strict=True)), null_values=[""], true_values=["t"],
-            false_values=["f"], strings_can_be_null=True, quoted_strings_can_be_null=False,
+            column_types=dict(zip(names, schema.types, strict=True)),
+            null_values=[""],
+            true_values=["t"],
+            false_values=["f"],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         ),
-    )  # fmt: skip
+    )
     return arrow().table(table.columns, schema=schema)

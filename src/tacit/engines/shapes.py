@@ -135,7 +135,10 @@ def matching(
 
 def equal_to(values: Mapping[str, Any]) -> list[exp.Expr]:
     """That columns have the given values, NULL among them."""
-    return [column(name).is_(exp.null()) if value is None else column(name).eq(literal(value)) for name, value in values.items()]
+    return [
+        column(name).is_(exp.null()) if value is None else column(name).eq(literal(value))
+        for name, value in values.items()
+    ]
 
 
 def count_where(condition: exp.Expression) -> exp.Expression:
@@ -152,7 +155,9 @@ def declared(types: Mapping[str, str]) -> exp.Schema:
     """
     return exp.Schema(
         expressions=[
-            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(sql_type))
+            exp.ColumnDef(
+                this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(sql_type)
+            )
             for name, sql_type in types.items()
         ]
     )
@@ -207,6 +212,10 @@ def amount_faults(table: str, name: str, most: int, *, whole: bool) -> exp.Selec
         exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=one)),
         count_where(exp.LT(this=one.copy(), expression=exp.Literal.number(0))),
         count_where(exp.GT(this=one.copy(), expression=exp.Literal.number(most))),
-        exp.Literal.number(0) if whole else count_where(exp.NEQ(this=one.copy(), expression=exp.Floor(this=one.copy()))),
+        exp.Literal.number(0)
+        if whole
+        else count_where(exp.NEQ(this=one.copy(), expression=exp.Floor(this=one.copy()))),
     ]
-    return exp.select(*(exp.alias_(fault, f"f{i}") for i, fault in enumerate(faults))).from_(table_of(table))
+    return exp.select(*(exp.alias_(fault, f"f{i}") for i, fault in enumerate(faults))).from_(
+        table_of(table)
+    )

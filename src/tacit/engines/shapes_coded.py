@@ -26,7 +26,9 @@ def coded_counts(
     a person are left out.
     """
     outputs = [f"k{i}" for i in range(len(keys))] + (["person"] if person else [])
-    return grouped(coded_rows(table, sizes, keys=keys, person=person, collations=collations), outputs)
+    return grouped(
+        coded_rows(table, sizes, keys=keys, person=person, collations=collations), outputs
+    )
 
 
 def coded_rows(
@@ -75,12 +77,16 @@ def coded_sums(
     With `between`, only combinations whose first integer is from the one number to the other.
     """
     outputs = [f"k{i}" for i in range(len(keys))]
-    rows = coded_rows(table, sizes, keys=keys, carried=[amount] if amount else [], collations=collations)
+    rows = coded_rows(
+        table, sizes, keys=keys, carried=[amount] if amount else [], collations=collations
+    )
     many: exp.Expr = exp.Count(this=exp.Star())
     if amount:
         # Row by row first: DuckDB adds up BIGINT in wider integers, PostgreSQL in decimals.
         many = exp.cast(exp.Sum(this=exp.cast(exp.column("c0"), "BIGINT")), "BIGINT")
-    query = exp.select(*(exp.column(name) for name in outputs), exp.alias_(many, "n")).from_(rows.subquery("c", copy=False), copy=False)
+    query = exp.select(*(exp.column(name) for name in outputs), exp.alias_(many, "n")).from_(
+        rows.subquery("c", copy=False), copy=False
+    )
     if between is not None:
         low, high = (exp.Literal.number(number) for number in between)
         query = query.where(exp.Between(this=exp.column("k0"), low=low, high=high), copy=False)
@@ -106,7 +112,9 @@ def known_rows(table: str, columns: Sequence[str]) -> exp.Subquery:
     return distinct_rows(table, columns).where(known).subquery("s")
 
 
-def packed(key: Sequence[str], sizes: Mapping[str, int], alias: Mapping[str, str]) -> exp.Expression:
+def packed(
+    key: Sequence[str], sizes: Mapping[str, int], alias: Mapping[str, str]
+) -> exp.Expression:
     """Codes in mixed radix, the first column the most significant."""
     total: exp.Expression = exp.cast(exp.Literal.number(0), "BIGINT")
     for name in key:
@@ -123,9 +131,7 @@ def packed(key: Sequence[str], sizes: Mapping[str, int], alias: Mapping[str, str
 
 def same_person(person: Sequence[str]) -> list[exp.Expression]:
     """The join of a row with its person."""
-    return [
-        column(name, "t").eq(exp.column(f"v{i}", table="p")) for i, name in enumerate(person)
-    ]
+    return [column(name, "t").eq(exp.column(f"v{i}", table="p")) for i, name in enumerate(person)]
 
 
 def recoded(
@@ -151,7 +157,10 @@ def recoded(
     """
     alias = {name: f"d{i}" for i, name in enumerate(labels)}
     query = exp.select(
-        *(exp.alias_(shown(name, alias, missing, constants or {}, as_is), name, quoted=True) for name in columns)
+        *(
+            exp.alias_(shown(name, alias, missing, constants or {}, as_is), name, quoted=True)
+            for name in columns
+        )
     ).from_(exp.alias_(table_of(table), "t", table=True))
     for name, relation in labels.items():
         query = query.join(
@@ -161,11 +170,16 @@ def recoded(
         )
     if left_out is not None:
         numbers = (
-            exp.Coalesce(this=exp.column("number", table=alias[name]), expressions=[exp.Literal.number(missing[name][1])])
+            exp.Coalesce(
+                this=exp.column("number", table=alias[name]),
+                expressions=[exp.Literal.number(missing[name][1])],
+            )
             for name in labels
         )
         same = [exp.column(f"n{i}", table="s").eq(number) for i, number in enumerate(numbers)]
-        query = query.join(exp.alias_(table_of(left_out), "s", table=True), on=exp.and_(*same), join_type="left")
+        query = query.join(
+            exp.alias_(table_of(left_out), "s", table=True), on=exp.and_(*same), join_type="left"
+        )
         query = query.where(exp.column("n0", table="s").is_(exp.null()))
     return query.order_by(exp.Rand())
 
@@ -192,7 +206,11 @@ def shown(
 def labelled(table: str, name: str, relation: str, collations: Mapping[str, str]) -> exp.Select:
     """A column's values v0 with the labels and the numbers that a relation has for their codes."""
     return (
-        exp.select(exp.column("v0", table="n"), exp.column("label", table="m"), exp.column("number", table="m"))
+        exp.select(
+            exp.column("v0", table="n"),
+            exp.column("label", table="m"),
+            exp.column("number", table="m"),
+        )
         .from_(numbered(table, [name], collations).subquery("n"))
         .join(
             exp.alias_(table_of(relation), "m", table=True),
@@ -223,8 +241,12 @@ def regrouped(
     """
     parts = [*(f"k{i}" for i in range(len(keys))), *(["person"] if person else [])]
     carried = [name for name in columns if name not in labels]
-    rows = coded_rows(table, sizes, keys=keys, person=person, carried=carried, collations=collations)
-    same: list[exp.Expr] = [exp.column(part, table="s").eq(exp.column(part, table="r")) for part in parts]
+    rows = coded_rows(
+        table, sizes, keys=keys, person=person, carried=carried, collations=collations
+    )
+    same: list[exp.Expr] = [
+        exp.column(part, table="s").eq(exp.column(part, table="r")) for part in parts
+    ]
     if divided:
         rows = dealt(rows, parts)
         same += [

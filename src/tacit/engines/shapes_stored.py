@@ -65,7 +65,9 @@ def as_read(one: exp.Expr, how: str, dialect: str) -> exp.Expr:
     >>> as_read(column("id", "t"), "CAST({c} AS TEXT)", "postgres").sql()
     'CAST("t"."id" AS TEXT)'
     """
-    return one if how == "{c}" else parse_one(how.format(c=one.sql(dialect=dialect)), dialect=dialect)
+    return (
+        one if how == "{c}" else parse_one(how.format(c=one.sql(dialect=dialect)), dialect=dialect)
+    )
 
 
 def stored_rows(
@@ -91,10 +93,14 @@ def stored_rows(
     name = exp.Dot(this=parts[0], expression=parts[1]) if len(parts) > 1 else parts[0]
     source: exp.Expr = exp.alias_(name, "t")
     if over:
-        inner = exp.select(*(exp.alias_(one, alias, quoted=True) for alias, one in over.items())).from_(source, copy=False)
+        inner = exp.select(
+            *(exp.alias_(one, alias, quoted=True) for alias, one in over.items())
+        ).from_(source, copy=False)
         source = inner.distinct(copy=False).subquery("t", copy=False)
     # Expressions can be thousands of conditions: what is built from them is copied once, when it is written out.
-    query = exp.select(*(exp.alias_(one, alias, copy=False) for alias, one in outputs.items()), copy=False).from_(source, copy=False)
+    query = exp.select(
+        *(exp.alias_(one, alias, copy=False) for alias, one in outputs.items()), copy=False
+    ).from_(source, copy=False)
     for alias, (relation, value) in (labels or {}).items():
         same = value.eq(exp.column("v0", table=alias))
         query = query.join(relation.subquery(alias), on=same, join_type="left", copy=False)

@@ -43,13 +43,24 @@ def column_facts(table: str, columns: Mapping[str, str]) -> exp.Select:
     """
     facts: list[exp.Expr] = []
     for name, kind in columns.items():
-        facts += [exp.Count(this=column(name)), exp.Count(this=exp.Distinct(expressions=[column(name)]))]
-        size = {"text": exp.Length(this=column(name)), "integer": column(name), "decimal": column(name)}.get(kind)
-        facts += [exp.Min(this=size.copy()), exp.Max(this=size)] if size else [exp.null(), exp.null()]
+        facts += [
+            exp.Count(this=column(name)),
+            exp.Count(this=exp.Distinct(expressions=[column(name)])),
+        ]
+        size = {
+            "text": exp.Length(this=column(name)),
+            "integer": column(name),
+            "decimal": column(name),
+        }.get(kind)
+        facts += (
+            [exp.Min(this=size.copy()), exp.Max(this=size)] if size else [exp.null(), exp.null()]
+        )
         for pattern in (DIGITS, DECIMAL, ISO_DATE):
             facts.append(count_where(looks_like(name, pattern)) if kind == "text" else exp.null())
     rows = exp.alias_(exp.Count(this=exp.Star()), "n")
-    return exp.select(rows, *(exp.alias_(fact, f"f{i}") for i, fact in enumerate(facts))).from_(table_of(table))
+    return exp.select(rows, *(exp.alias_(fact, f"f{i}") for i, fact in enumerate(facts))).from_(
+        table_of(table)
+    )
 
 
 def looks_like(name: str, pattern: str) -> exp.Expression:
@@ -62,9 +73,11 @@ def digits_after_point(name: str) -> exp.Expression:
     """The digits after the point of a number written as text, counted by position."""
     point = exp.StrPosition(this=column(name), substr=exp.Literal.string("."))
     length = exp.Length(this=column(name))
-    return exp.Case().when(
-        point.copy().eq(exp.Literal.number(0)), exp.Literal.number(0)
-    ).else_(exp.Sub(this=length, expression=point))
+    return (
+        exp.Case()
+        .when(point.copy().eq(exp.Literal.number(0)), exp.Literal.number(0))
+        .else_(exp.Sub(this=length, expression=point))
+    )
 
 
 def typed(table: str, types: Mapping[str, str]) -> exp.Select:
@@ -72,7 +85,9 @@ def typed(table: str, types: Mapping[str, str]) -> exp.Select:
     return exp.select(
         *(
             exp.alias_(
-                column(name) if sql_type == "TEXT" else exp.cast(column(name), sql_type), name, quoted=True
+                column(name) if sql_type == "TEXT" else exp.cast(column(name), sql_type),
+                name,
+                quoted=True,
             )
             for name, sql_type in types.items()
         )

@@ -55,12 +55,16 @@ class Spark(Engine):
             "CAST(CONVERT_TIMEZONE(CURRENT_TIMEZONE(), 'UTC', CAST({c} AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ)",
         ),
         NativeType(r"boolean", "boolean"),
-        NativeType(r"(map|struct)<.*", "distribution", "TO_JSON({c}, MAP('ignoreNullFields', 'false'))"),
+        NativeType(
+            r"(map|struct)<.*", "distribution", "TO_JSON({c}, MAP('ignoreNullFields', 'false'))"
+        ),
         NativeType(r"string", "text"),
         NativeType(r".*", "text", "CAST({c} AS STRING)"),
     )
 
-    def __init__(self, master: str | None = None, session: Any = None, *, folder: Path = Path(".")) -> None:
+    def __init__(
+        self, master: str | None = None, session: Any = None, *, folder: Path = Path(".")
+    ) -> None:
         super().__init__()
         self.folder = folder
         given = session or active_session()
@@ -126,7 +130,12 @@ class Spark(Engine):
             self.session.catalog.dropTempView(name)
 
     def map_groups(
-        self, name: str, query: exp.Expression, by: str, work: Callable[[Iterator[Any]], Iterator[Any]], columns: Mapping[str, str]
+        self,
+        name: str,
+        query: exp.Expression,
+        by: str,
+        work: Callable[[Iterator[Any]], Iterator[Any]],
+        columns: Mapping[str, str],
     ) -> None:
         """Have every partition of a query's rows worked on where it is, and make what comes of it reachable under a name.
 
@@ -166,9 +175,16 @@ class Spark(Engine):
         folder = place.with_suffix(".parts.tmp")
         try:
             with self._job(), explaining():
-                frame = self._frame(query).observe(seen, functions.count(functions.lit(1)).alias("n")).coalesce(1)
+                frame = (
+                    self._frame(query)
+                    .observe(seen, functions.count(functions.lit(1)).alias("n"))
+                    .coalesce(1)
+                )
                 if output.format_of(final) == "csv":
-                    texts = [functions.col(quoted_name(name)).cast("string").alias(name) for name in frame.columns]
+                    texts = [
+                        functions.col(quoted_name(name)).cast("string").alias(name)
+                        for name in frame.columns
+                    ]
                     frame.select(*texts).write.csv("file:" + str(folder), **CSV)
                 else:
                     frame.write.parquet("file:" + str(folder))
@@ -192,7 +208,9 @@ class Spark(Engine):
             ):
                 raise output.table_exists(name)
 
-    def _save_table(self, query: exp.Expression, name: str, rows: int | None, *, replace: bool) -> None:
+    def _save_table(
+        self, query: exp.Expression, name: str, rows: int | None, *, replace: bool
+    ) -> None:
         *schema, _ = name.split(".")
         beside = self._name(".".join([*schema, f"tacit_{secrets.token_hex(8)}"]))
         try:
@@ -231,7 +249,10 @@ class Spark(Engine):
     def _create(self, table: Table) -> None:
         values = values_of(table)
         with explaining():
-            self._view(table.name, self.session.createDataFrame(list(values.rows), schema(values.sql_types)))
+            self._view(
+                table.name,
+                self.session.createDataFrame(list(values.rows), schema(values.sql_types)),
+            )
 
     def _read_file(self, table: Table) -> None:
         path, shown = self._find_file(table)
@@ -246,7 +267,11 @@ class Spark(Engine):
         try:
             return find_file(table, self.folder)
         except DataError as error:
-            known = [found.name for found in self.session.catalog.listTables() if found.name not in self._views]
+            known = [
+                found.name
+                for found in self.session.catalog.listTables()
+                if found.name not in self._views
+            ]
             if table.file is None and known:
                 error.hint = f"{error.hint} In Spark's catalog: {did_you_mean(table.name, known)}"
             raise

@@ -39,7 +39,9 @@ def start_session(master: str | None) -> Any:
     be_quiet()
     chosen = settings(master)
     if chosen.get("spark.master", "local").startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Spark's workers run whatever python3 is
+        os.environ.setdefault(
+            "PYSPARK_PYTHON", sys.executable
+        )  # else Spark's workers run whatever python3 is
     if not answers(chosen.get("spark.master", "")):
         raise EngineError("Spark's master does not answer.", hint=NO_MASTER)
     conf = SparkConf().setAppName("tacit").setAll(list(chosen.items()))
@@ -63,7 +65,10 @@ def answers(master: str) -> bool:
         return True
     for address in master.removeprefix("spark://").split(","):
         host, _, port = address.rpartition(":")
-        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), MASTER_SECONDS):
+        with (
+            suppress(OSError, ValueError),
+            socket.create_connection((host, int(port)), MASTER_SECONDS),
+        ):
             return True
     return False
 
@@ -82,7 +87,10 @@ def settings(master: str | None) -> dict[str, str]:
     master = master or os.environ.get("SPARK_MASTER")
     if master:
         chosen["spark.master"] = master
-    if not (master or "local").startswith("local") or {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys():
+    if (
+        not (master or "local").startswith("local")
+        or {"SPARK_CONF_DIR", "SPARK_HOME"} & os.environ.keys()
+    ):
         return chosen
     return {
         "spark.driver.host": "127.0.0.1",
@@ -97,13 +105,17 @@ def settings(master: str | None) -> dict[str, str]:
 def be_quiet() -> None:
     """Silence pyspark's own logger, which would print values, and its word on the version of pandas."""
     logging.getLogger("SQLQueryContextLogger").disabled = True
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    warnings.filterwarnings(
+        "ignore", message="PySpark does not yet fully support pandas", category=FutureWarning
+    )
 
 
 def not_started(error: Exception, log: str) -> EngineError:
     """Why there is no session, from the error and from what Spark logged."""
     said = f"{error}\n{log}"
-    if re.search(r"masters are unresponsive|Could not parse Master|stopped SparkContext|[Mm]aster must", said):
+    if re.search(
+        r"masters are unresponsive|Could not parse Master|stopped SparkContext|[Mm]aster must", said
+    ):
         return EngineError("Spark's master does not answer.", hint=NO_MASTER)
     if re.search(r"JAVA_GATEWAY_EXITED|JAVA_HOME|UnsupportedClassVersion", said):
         return EngineError("Spark cannot start without a Java that suits it.", hint=NO_JAVA)
@@ -137,7 +149,11 @@ def explaining_work() -> Iterator[None]:
 def work_failed(said: str) -> EngineError:
     """What went wrong in Spark's Python processes, from the last line that they print.
 
-    >>> print(work_failed("An exception was thrown:\\nTraceback:\\n  File\\ntacit.errors.ParameterError: no draw is good.\\n\\tat java"))
+    >>> print(
+    ...     work_failed(
+    ...         "An exception was thrown:\\nTraceback:\\n  File\\ntacit.errors.ParameterError: no draw is good.\\n\\tat java"
+    ...     )
+    ... )
     Spark's Python could not draw: no draw is good.
     """
     found = [line for line in said.splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
@@ -153,9 +169,14 @@ def work_failed(said: str) -> EngineError:
 def first_sentence(text: str) -> str:
     """What Spark has to say, without its class of errors and the stack.
 
-    >>> first_sentence("An error occurred while calling o1.x.\\n: a.B: [C.D] No such thing. SQLSTATE: 42P01\\n\\tat")
+    >>> first_sentence(
+    ...     "An error occurred while calling o1.x.\\n: a.B: [C.D] No such thing. SQLSTATE: 42P01\\n\\tat"
+    ... )
     'No such thing.'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = next((line for line in lines if re.search(r"\[[A-Z_.]+\] ", line)), lines[0] if lines else "no reason given")
+    said = next(
+        (line for line in lines if re.search(r"\[[A-Z_.]+\] ", line)),
+        lines[0] if lines else "no reason given",
+    )
     return re.sub(r"^.*?\[[A-Z_.]+\] |\s*SQLSTATE: .*$", "", said)

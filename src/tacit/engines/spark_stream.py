@@ -34,7 +34,10 @@ class SparkStream(Stream):
     def __iter__(self) -> Iterator[Any]:
         with self._until_stopped():
             while rows := list(itertools.islice(self._rows, BATCH_ROWS)):
-                columns = [arrow().array(column, one.type) for column, one in zip(zip(*rows, strict=True), self.schema, strict=True)]
+                columns = [
+                    arrow().array(column, one.type)
+                    for column, one in zip(zip(*rows, strict=True), self.schema, strict=True)
+                ]
                 yield arrow().record_batch(columns, schema=self.schema)
 
     def close(self) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 from tacit.errors import EngineError, MissingExtra
 
 BATCH_ROWS = 40_960  # a few megabytes of most tables; a third of a part of DuckDB's tables, so that batches of whole ones are even by themselves
-NUMBER = {b"tacit": b"number"}  # marks a column of text that holds numbers: they have more digits than Arrow's have
+NUMBER = {
+    b"tacit": b"number"
+}  # marks a column of text that holds numbers: they have more digits than Arrow's have
 
 
 class Stopped(EngineError):

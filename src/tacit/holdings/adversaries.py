@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 MOST_TOGETHER = 6  # clients in a group that colludes
 
 
-def adversaries(check: Check, plan: Plan, held: Sequence[Held], *, together: bool) -> list[Adversary]:
+def adversaries(
+    check: Check, plan: Plan, held: Sequence[Held], *, together: bool
+) -> list[Adversary]:
     """Everybody who would get something new; those who hold and get the same are one.
 
     `together`: what a check names is also judged as one, whoever gets which part of it, because that is what a list means there.
     """
     to = {name: plan.releases[name].to for name in check.releases}
-    clients = sorted({client for some in (*to.values(), *(one.to for one in held)) for client in some})
+    clients = sorted(
+        {client for some in (*to.values(), *(one.to for one in held)) for client in some}
+    )
     check_collusion(check, plan, clients)
     found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary] = {}
     for group in groups(check, clients):
@@ -41,7 +45,12 @@ def groups(check: Check, clients: Iterable[str]) -> Iterator[tuple[str, ...]]:
     Who may collude may also not: knowing more can make a release harmless that tells some of them something.
     """
     yield ()
-    parts = [tuple(sorted(part)) for group in check.collude for many in range(len(group), 1, -1) for part in combinations(group, many)]
+    parts = [
+        tuple(sorted(part))
+        for group in check.collude
+        for many in range(len(group), 1, -1)
+        for part in combinations(group, many)
+    ]
     yield from dict.fromkeys(parts)
     yield from ((client,) for client in clients)
 
@@ -55,35 +64,54 @@ def check_collusion(check: Check, plan: Plan, clients: Collection[str]) -> None:
         for client in strangers(check, plan, clients):
             known = sorted(known_clients(plan, clients))
             hint = f"Clients are {', '.join(known) or 'none: add `to:` to releases'}."
-            raise PlanError(f"no release goes to {client!r}.", hint=hint, mark=plan.mark(*check.path, "collude"))
+            raise PlanError(
+                f"no release goes to {client!r}.", hint=hint, mark=plan.mark(*check.path, "collude")
+            )
     if any(len(group) > MOST_TOGETHER for group in check.collude):
         raise PlanError(
-            f"more than {MOST_TOGETHER} clients collude.", hint="Name smaller groups: all parts of a group are asked about.",
+            f"more than {MOST_TOGETHER} clients collude.",
+            hint="Name smaller groups: all parts of a group are asked about.",
             mark=plan.mark(*check.path, "collude"),
-        )  # fmt: skip
+        )
 
 
 def strangers(check: Check, plan: Plan, clients: Collection[str]) -> list[str]:
     """Clients who are said to collude, and to whom nothing goes or went."""
     known = known_clients(plan, clients)
-    return list(dict.fromkeys(client for group in check.collude for client in group if not is_among(client, known)))
+    return list(
+        dict.fromkeys(
+            client for group in check.collude for client in group if not is_among(client, known)
+        )
+    )
 
 
 def known_clients(plan: Plan, clients: Collection[str]) -> set[str]:
     """Some clients, and those of the plan."""
-    return {*clients, *(client for release in plan.releases.values() for client in release.to), *plan.roles}
+    return {
+        *clients,
+        *(client for release in plan.releases.values() for client in release.to),
+        *plan.roles,
+    }
 
 
 def spellings_of(plan: Plan) -> Spellings:
     """Recipients as the plan writes them, so that those of the ledger can be compared with them."""
     written = [client for release in plan.releases.values() for client in release.to]
-    return Spellings([*written, *(client for check in plan.checks for group in check.collude for client in group)])
+    return Spellings(
+        [
+            *written,
+            *(client for check in plan.checks for group in check.collude for client in group),
+        ]
+    )
 
 
 def _add(
-    found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary], group: tuple[str, ...], releases: Sequence[str],
-    to: dict[str, tuple[str, ...]], held: Sequence[Held],
-) -> None:  # fmt: skip
+    found: dict[tuple[frozenset[Held], tuple[str, ...]], Adversary],
+    group: tuple[str, ...],
+    releases: Sequence[str],
+    to: dict[str, tuple[str, ...]],
+    held: Sequence[Held],
+) -> None:
     new = tuple(name for name in releases if not to[name] or have_common(to[name], group))
     if new:
         theirs = tuple(one for one in held if one.known_to(group))

@@ -29,8 +29,14 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 KINDS: dict[type, str] = {
-    bool: "boolean", int: "integer", Decimal: "decimal", float: "decimal", str: "text", dt.date: "date", dt.datetime: "timestamp",
-}  # fmt: skip
+    bool: "boolean",
+    int: "integer",
+    Decimal: "decimal",
+    float: "decimal",
+    str: "text",
+    dt.date: "date",
+    dt.datetime: "timestamp",
+}
 PARQUET = (".parquet", ".pq")
 
 
@@ -55,7 +61,14 @@ class Summed:
 class Answers:
     """The answers of a plan's releases. Each is computed once, and only its hash is kept."""
 
-    def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine], source: Callable[[], Source], key: Key) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        readings: Readings,
+        engine: Callable[[], Engine],
+        source: Callable[[], Source],
+        key: Key,
+    ) -> None:
         self.plan = plan
         self.readings = readings
         self.key = key
@@ -70,7 +83,9 @@ class Answers:
             try:
                 self._today[name] = self.summed(self.shown(name))
             except TacitError:
-                self._today[name] = None  # whatever keeps it from being computed: it cannot be compared
+                self._today[name] = (
+                    None  # whatever keeps it from being computed: it cannot be compared
+                )
         return self._today[name]
 
     def people(self, table: Table) -> str | None:
@@ -94,7 +109,13 @@ class Answers:
     def fits(self, name: str, digest: str) -> bool:
         """Does the file that the plan has for a release hold the answer with this hash?"""
         release = self.plan.releases[name]
-        file = release.answer if isinstance(release, View) else release.file if isinstance(release, Microdata) else None
+        file = (
+            release.answer
+            if isinstance(release, View)
+            else release.file
+            if isinstance(release, Microdata)
+            else None
+        )
         return file is not None and self.has(self.plan.folder / file, file, name, digest)
 
     def has(self, path: Path, shown: str, name: str, digest: str) -> bool:
@@ -114,7 +135,10 @@ class Answers:
             return read_file(self.plan.folder / release.file, release.file)
         table = self.plan.tables[release.table]
         columns = (*table.quasi_identifiers, *table.sensitive, *table.insensitive)
-        return Shown(columns, (tuple(row[column] for column in columns) for row in self._source().released(name)))
+        return Shown(
+            columns,
+            (tuple(row[column] for column in columns) for row in self._source().released(name)),
+        )
 
     def _view(self, name: str) -> Shown:
         columns = self.readings.view(name).columns
@@ -151,7 +175,9 @@ class Answers:
     def _alike(self, path: Path, shown: str, today: Summed) -> Summed | None:
         """A file read with the kinds of values that the data give; None where some value is of no such kind."""
         try:
-            return self.summed(arranged(read_file(path, shown, today.kinds, today.columns), today.columns))
+            return self.summed(
+                arranged(read_file(path, shown, today.kinds, today.columns), today.columns)
+            )
         except (TacitError, ValueError, ArithmeticError, LookupError):
             return None
 
@@ -162,7 +188,11 @@ class Answers:
     def _columns(self, name: str) -> tuple[str, ...]:
         """The columns of a release, where they are known."""
         try:
-            return self.readings.view(name).columns if isinstance(self.plan.releases[name], View) else ()
+            return (
+                self.readings.view(name).columns
+                if isinstance(self.plan.releases[name], View)
+                else ()
+            )
         except TacitError:
             return ()
 
@@ -171,11 +201,22 @@ def in_order(tree: exp.Query, wide: int) -> exp.Select:
     """A query whose rows come in an order that says nothing more than they do: its own could be by what it does not show."""
     from sqlglot import exp
 
-    inner = tree.subquery("answer")  # around it: ORDER BY in a query with DISTINCT or UNION may name less
-    return exp.select("*").from_(inner).order_by(*(exp.Literal.number(at + 1) for at in range(wide)))
+    inner = tree.subquery(
+        "answer"
+    )  # around it: ORDER BY in a query with DISTINCT or UNION may name less
+    return (
+        exp.select("*").from_(inner).order_by(*(exp.Literal.number(at + 1) for at in range(wide)))
+    )
 
 
-def read_file(path: Path, shown: str, kinds: Sequence[str | None] = (), columns: Sequence[str] = (), *, guess: bool = False) -> Shown:
+def read_file(
+    path: Path,
+    shown: str,
+    kinds: Sequence[str | None] = (),
+    columns: Sequence[str] = (),
+    *,
+    guess: bool = False,
+) -> Shown:
     """The rows of a CSV or Parquet file. Cells of CSV are text, unless `kinds` say what those of `columns` are, or they are to be guessed."""
     from tacit.engines.duckdb import DuckDB
 
@@ -196,7 +237,15 @@ def read_file(path: Path, shown: str, kinds: Sequence[str | None] = (), columns:
         raise DataError(f"{shown} has {len(header)} columns, and the release has {len(kinds)}.")
     order = in_places(header, columns)
     convert = [CONVERSIONS.get(kinds[at] or "text", str) for at in order]  # type: ignore[call-overload]
-    return Shown(header, (tuple(None if cell is None else one(cell) for one, cell in zip(convert, row, strict=True)) for row in rows))
+    return Shown(
+        header,
+        (
+            tuple(
+                None if cell is None else one(cell) for one, cell in zip(convert, row, strict=True)
+            )
+            for row in rows
+        ),
+    )
 
 
 def in_places(header: Sequence[str], columns: Sequence[str]) -> list[int]:
@@ -225,7 +274,13 @@ def noted(kinds: list[str | None], row: Row) -> None:
     for at, value in enumerate(row):
         if value is not None:
             kind = KINDS.get(type(value), "text")
-            kinds[at] = kind if kinds[at] in (None, kind) else "decimal" if {kinds[at], kind} == {"integer", "decimal"} else "text"
+            kinds[at] = (
+                kind
+                if kinds[at] in (None, kind)
+                else "decimal"
+                if {kinds[at], kind} == {"integer", "decimal"}
+                else "text"
+            )
 
 
 def places(many: int) -> list[str]:

@@ -23,7 +23,9 @@ def question_for(check: Check, hand: Hand, desk: Desk) -> Any:
     """What a definition about queries, views or mechanisms is asked for one adversary: what is out comes first."""
     together = replace(check, releases=(*hand.names, *hand.new))
     if check.kind in OF_WORLDS:
-        return desk.views.question(replace(check, releases=hand.new), (hand.who, list(hand.names), list(hand.new)))
+        return desk.views.question(
+            replace(check, releases=hand.new), (hand.who, list(hand.names), list(hand.new))
+        )
     if check.kind in OF_OVERLAPS:
         return desk.overlaps.question(together)
     if check.kind in OF_SYNTHETIC:
@@ -37,7 +39,11 @@ def about_queries(check: Check, desk: Desk) -> QueryQuestion:
     rules = [name for name in check.releases if isinstance(plan.releases[name], Constraint)]
     views = tuple(name for name in check.releases if name not in rules)
     question = desk.readings.question(replace(check, releases=views))
-    return replace(question, tied=joined([*question.tied, *tied_by(rules, desk)])) if rules else question
+    return (
+        replace(question, tied=joined([*question.tied, *tied_by(rules, desk)]))
+        if rules
+        else question
+    )
 
 
 def tied_by(rules: list[str], desk: Desk) -> Iterator[set[str]]:
@@ -45,11 +51,21 @@ def tied_by(rules: list[str], desk: Desk) -> Iterator[set[str]]:
     for name in rules:
         release = desk.plan.releases[name]
         assert isinstance(release, Constraint)
-        yield from (set(one.relations()) for one in read_constraint(release.constraint, desk.readings.relations()))
+        yield from (
+            set(one.relations())
+            for one in read_constraint(release.constraint, desk.readings.relations())
+        )
 
 
 def all_cases(check: Check, holdings: Holdings, desk: Desk) -> SafetyQuestion:
     """The question of view safety for all adversaries, as far as what they hold can be judged; for those who explain it."""
-    questions: list[SafetyQuestion] = [question_for(check, hand, desk) for hand in holdings.hands(check)]
+    questions: list[SafetyQuestion] = [
+        question_for(check, hand, desk) for hand in holdings.hands(check)
+    ]
     given = dict.fromkeys(name for one in questions for name in one.given)
-    return replace(questions[0], releases=check.releases, given=tuple(given), cases=tuple(case for one in questions for case in one.cases))
+    return replace(
+        questions[0],
+        releases=check.releases,
+        given=tuple(given),
+        cases=tuple(case for one in questions for case in one.cases),
+    )

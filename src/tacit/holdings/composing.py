@@ -25,7 +25,12 @@ JUDGES: Mapping[str, frozenset[Shape]] = {
     **dict.fromkeys(OF_WORLDS, frozenset({"view", "constraint"})),
     **dict.fromkeys(OF_SYNTHETIC, frozenset({"synthetic"})),
 }
-CALLED: Mapping[Shape, str] = {"view": "a view", "microdata": "microdata", "synthetic": "synthetic data", "constraint": "a rule"}
+CALLED: Mapping[Shape, str] = {
+    "view": "a view",
+    "microdata": "microdata",
+    "synthetic": "synthetic data",
+    "constraint": "a rule",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +49,19 @@ def needs_answers(check: Check) -> bool:
     return check.kind in MICRODATA or check.kind in OF_OVERLAPS
 
 
-def does_not_compose(check: Check, plan: Plan, held: Held, new: Sequence[str], who: str, why: str = "") -> Problem:
+def does_not_compose(
+    check: Check, plan: Plan, held: Held, new: Sequence[str], who: str, why: str = ""
+) -> Problem:
     """A release that is out, and that this definition cannot judge together with the new one."""
-    names, has = " and ".join(new), "is public" if who == "anyone" else f"is with {who.removesuffix(' together')}"
-    judges = f"{check.kind} judges {names} alone" if not JUDGES[check.kind] else f"{check.kind} cannot judge {names} together with it"
+    names, has = (
+        " and ".join(new),
+        "is public" if who == "anyone" else f"is with {who.removesuffix(' together')}",
+    )
+    judges = (
+        f"{check.kind} judges {names} alone"
+        if not JUDGES[check.kind]
+        else f"{check.kind} cannot judge {names} together with it"
+    )
     text = f"{held.told} {has} already, and {judges}{f': {why.rstrip(chr(46))}' if why else ''}. {instead(check, plan, held, new)}"
     return Problem("does-not-compose", text, held)
 

@@ -21,7 +21,9 @@ def concerns(check: Check, plan: Plan) -> bool:
 
     Views of one table are judged with what the plan has under `published`; other checks only where they say so themselves.
     """
-    return says_so(check, plan) or (check.kind in OF_OVERLAPS and bool(set(out_already(check, plan)) - set(check.releases)))
+    return says_so(check, plan) or (
+        check.kind in OF_OVERLAPS and bool(set(out_already(check, plan)) - set(check.releases))
+    )
 
 
 def says_so(check: Check, plan: Plan) -> bool:

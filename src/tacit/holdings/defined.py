@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from tacit.model.release import Release
     from tacit.plan.plan import Plan
 
-SHAPES: Mapping[type, Shape] = {View: "view", Microdata: "microdata", Synthetic: "synthetic", Constraint: "constraint"}
+SHAPES: Mapping[type, Shape] = {
+    View: "view",
+    Microdata: "microdata",
+    Synthetic: "synthetic",
+    Constraint: "constraint",
+}
 
 
 def shape_of(release: Release) -> Shape:
@@ -33,7 +38,9 @@ def shape_of(release: Release) -> Shape:
 
 def definition_of(plan: Plan, name: str, key: Key) -> str:
     """The keyed hash of what a release is: equal as long as it is the same one."""
-    return key.mac("definition", json.dumps(described(plan, name), sort_keys=True, default=str).encode())
+    return key.mac(
+        "definition", json.dumps(described(plan, name), sort_keys=True, default=str).encode()
+    )
 
 
 def described(plan: Plan, name: str) -> dict[str, Any]:
@@ -43,18 +50,32 @@ def described(plan: Plan, name: str) -> dict[str, Any]:
     """
     release = plan.releases[name]
     if isinstance(release, View):
-        others = {other: spaced(plan.releases[other].query) for other in sorted(needed_views(plan, name))}  # type: ignore[union-attr]
+        others = {
+            other: spaced(plan.releases[other].query) for other in sorted(needed_views(plan, name))
+        }  # type: ignore[union-attr]
         return {"query": spaced(release.query), "sql": dialect_of(plan.source), "views": others}
     if isinstance(release, Constraint):
         return {"constraint": spaced(release.constraint)}
     if isinstance(release, Synthetic):
-        return {"synthetic": {key: value for key, value in asdict(release).items() if key not in ("name", "to")}}
+        return {
+            "synthetic": {
+                key: value for key, value in asdict(release).items() if key not in ("name", "to")
+            }
+        }
     table = plan.tables[release.table]
-    roles = {"quasi": sorted(table.quasi_identifiers), "sensitive": sorted(table.sensitive), "insensitive": sorted(table.insensitive)}
+    roles = {
+        "quasi": sorted(table.quasi_identifiers),
+        "sensitive": sorted(table.sensitive),
+        "insensitive": sorted(table.insensitive),
+    }
     if release.file is not None:
         return {"microdata": release.table, "made": "elsewhere", **roles}
     levels = {column: height for column, height in release.generalization.items() if height}
-    trees = {column: [type(table.hierarchies[column]).__name__, asdict(table.hierarchies[column])] for column in levels if column in table.hierarchies}
+    trees = {
+        column: [type(table.hierarchies[column]).__name__, asdict(table.hierarchies[column])]
+        for column in levels
+        if column in table.hierarchies
+    }
     return {"microdata": release.table, "levels": levels, "hierarchies": trees, **roles}
 
 

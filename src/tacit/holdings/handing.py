@@ -35,10 +35,14 @@ class Handed:
 
     digest: str | None
     rows: int = 0
-    unchecked: str = ""  # the file of the plan that was taken for the answer, because the data are not at hand
+    unchecked: str = (
+        ""  # the file of the plan that was taken for the answer, because the data are not at hand
+    )
 
 
-def refuse_files(plan: Plan, release: str, answer: Path | None, output: Path | None, *, out_already: bool) -> None:
+def refuse_files(
+    plan: Plan, release: str, answer: Path | None, output: Path | None, *, out_already: bool
+) -> None:
     """Files that cannot be meant, refused before any work is done."""
     one = plan.releases[release]
     if isinstance(one, Synthetic) and answer is None:
@@ -47,25 +51,49 @@ def refuse_files(plan: Plan, release: str, answer: Path | None, output: Path | N
             hint=f"Write it with tacit synthesize {release} -o FILE, and give it with --answer FILE.",
         )
     if isinstance(one, Constraint) and (answer or output):
-        raise InputError(f"{release} is a constraint, and has no answer.", hint="Leave --answer and --output out.")
+        raise InputError(
+            f"{release} is a constraint, and has no answer.",
+            hint="Leave --answer and --output out.",
+        )
     if answer is not None and output is not None:
-        raise InputError("--answer names what goes out, and --output would write it once more.", hint="Leave one of them out.")
+        raise InputError(
+            "--answer names what goes out, and --output would write it once more.",
+            hint="Leave one of them out.",
+        )
     if answer is not None:
         refuse_answer(plan, release, answer)
     if output is None:
         return
     if isinstance(one, Synthetic) or output.suffix.lower() != ".csv":
-        raise DataError(f"{output}: answers are written as CSV.", hint="Write to a name that ends in .csv, or give the file that goes out with --answer.")
-    files.check_file(output, [*owners_files(plan), *([plan.folder / one.file] if isinstance(one, Microdata) and one.file else [])])
+        raise DataError(
+            f"{output}: answers are written as CSV.",
+            hint="Write to a name that ends in .csv, or give the file that goes out with --answer.",
+        )
+    files.check_file(
+        output,
+        [
+            *owners_files(plan),
+            *([plan.folder / one.file] if isinstance(one, Microdata) and one.file else []),
+        ],
+    )
 
 
 def refuse_answer(plan: Plan, release: str, answer: Path) -> None:
     """A file that is not there, or that is the data: nobody means to give those away."""
     if not answer.is_file():
-        raise InputError(f"there is no file {answer}.", hint="Give the file that goes out with --answer.")
-    published = {(plan.folder / one.answer).resolve() for one in plan.releases.values() if isinstance(one, View) and one.answer}
+        raise InputError(
+            f"there is no file {answer}.", hint="Give the file that goes out with --answer."
+        )
+    published = {
+        (plan.folder / one.answer).resolve()
+        for one in plan.releases.values()
+        if isinstance(one, View) and one.answer
+    }
     if answer.resolve() in {path.resolve() for path in owners_files(plan)} - published:
-        raise InputError(f"{answer} is the owner's own file, and not what {release} shows.", hint="Give the file that goes out with --answer.")
+        raise InputError(
+            f"{answer} is the owner's own file, and not what {release} shows.",
+            hint="Give the file that goes out with --answer.",
+        )
 
 
 def refuse_drawn(scene: Scene, answer: Path) -> None:
@@ -74,16 +102,25 @@ def refuse_drawn(scene: Scene, answer: Path) -> None:
     names = (release.group, release.value, *([release.count] if release.count is not None else []))
     hint = f"Give what tacit synthesize {release.name} -o FILE wrote, or record with --out-already what is out in any case."
     if shown.columns != names:
-        raise DataError(f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has {', '.join(names)}.", hint=hint)
+        raise DataError(
+            f"{answer} has the columns {', '.join(shown.columns)}, and {release.name} has {', '.join(names)}.",
+            hint=hint,
+        )
     values, found = {value_text(value) for value in scene.labels}, Counter[str]()
     sizes = {value_text(group): people for group, people in scene.sizes.items()}
     for row in shown.rows:
         group, value = (None if one is None else value_text(one) for one in row[:2])
         if group is None or group not in sizes or value not in values:
-            raise DataError(f"{answer} has people outside of the groups and the domain of {release.name}.", hint=hint)
+            raise DataError(
+                f"{answer} has people outside of the groups and the domain of {release.name}.",
+                hint=hint,
+            )
         found[group] += _people(row, answer)
     if release.mechanism == "dirichlet" and found != Counter(sizes):
-        raise DataError(f"{answer} does not have as many people in each {release.group} as {release.name} draws.", hint=hint)
+        raise DataError(
+            f"{answer} does not have as many people in each {release.group} as {release.name} draws.",
+            hint=hint,
+        )
 
 
 def _people(row: Row, answer: Path) -> int:
@@ -105,7 +142,15 @@ def written(output: Path | None) -> Iterator[Path | None]:
         yield place
 
 
-def handed_out(desk: Desk, release: str, key: Key, answer: Path | None, place: Path | None, *, out_already: bool) -> Handed:
+def handed_out(
+    desk: Desk,
+    release: str,
+    key: Key,
+    answer: Path | None,
+    place: Path | None,
+    *,
+    out_already: bool,
+) -> Handed:
     """What goes out with a release: as the data give it, or as a file has it, which must be what the checks judged."""
     one = desk.plan.releases[release]
     answers = Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key)
@@ -121,7 +166,9 @@ def handed_out(desk: Desk, release: str, key: Key, answer: Path | None, place: P
     file = one.answer if isinstance(one, View) else None
     if file is not None and answers.today(release) is None:
         refuse_columns(desk, release, file)
-        found = replace(_of(list(answers.of_file(desk.plan.folder / file, file, release))[-1]), unchecked=file)
+        found = replace(
+            _of(list(answers.of_file(desk.plan.folder / file, file, release))[-1]), unchecked=file
+        )
         if place is not None:
             _written(read_file(desk.plan.folder / file, file), place, key, shuffle=True)
         return found
@@ -137,12 +184,20 @@ def refuse_columns(desk: Desk, release: str, file: str) -> None:
         shown = desk.readings.view(release).columns
     except TacitError:  # a table of which some columns are not at hand: whoever reads such views looks at the file too
         return
-    named = [(one.casefold(), other.casefold()) for one, other in zip(shown, header, strict=False) if NAME.fullmatch(one)]
-    if len(shown) != len(header) or (sorted(map(str.casefold, shown)) != sorted(map(str.casefold, header)) and any(one != other for one, other in named)):
+    named = [
+        (one.casefold(), other.casefold())
+        for one, other in zip(shown, header, strict=False)
+        if NAME.fullmatch(one)
+    ]
+    if len(shown) != len(header) or (
+        sorted(map(str.casefold, shown)) != sorted(map(str.casefold, header))
+        and any(one != other for one, other in named)
+    ):
         raise DataError(
             f"{file} has the columns {', '.join(header)}, and {release} shows {', '.join(shown)}.",
-            hint=f"Name the file with the answer of {release}, or leave `answer:` out.", mark=desk.plan.mark("releases", release),
-        )  # fmt: skip
+            hint=f"Name the file with the answer of {release}, or leave `answer:` out.",
+            mark=desk.plan.mark("releases", release),
+        )
 
 
 def _of(found: Summed) -> Handed:
@@ -156,7 +211,10 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
     one = answers.plan.releases[release]
     known = {today.digest} if today is not None else set[str]()
     if today is None and isinstance(one, View) and one.answer is not None:
-        known = {each.digest for each in answers.of_file(answers.plan.folder / one.answer, one.answer, release)}
+        known = {
+            each.digest
+            for each in answers.of_file(answers.plan.folder / one.answer, one.answer, release)
+        }
     if not known and not out_already:
         raise DataError(
             f"{answer} cannot be compared with what {release} shows: the data are not at hand.",
@@ -164,7 +222,11 @@ def _given(answers: Answers, release: str, answer: Path, *, out_already: bool) -
         )
     fitting = [each for each in found if each.digest in known]
     if not fitting and not out_already:
-        own = f"{{table: {one.table}, file: {answer}}}" if isinstance(one, Microdata) else f"answer: {answer}"
+        own = (
+            f"{{table: {one.table}, file: {answer}}}"
+            if isinstance(one, Microdata)
+            else f"answer: {answer}"
+        )
         raise DataError(
             f"{answer} is not what {release} shows by the plan, so that what was judged is not what goes out.",
             hint=f"Write the release as {own}, or record with --out-already what is out in any case.",
@@ -200,7 +262,9 @@ def _sort(place: Path) -> None:
     with DuckDB(folder=place.parent) as engine:
         read = f"read_csv({quoted(place)}, all_varchar=true, header=true, delim=',', quote='\"', escape='\"', nullstr='')"
         try:
-            engine.stored(f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')")
+            engine.stored(
+                f"COPY (SELECT * FROM {read} ORDER BY ALL) TO {quoted(sorted_)} (FORMAT csv, HEADER true, NULLSTR '')"
+            )
             sorted_.replace(place)
         finally:
             sorted_.unlink(missing_ok=True)

@@ -66,16 +66,26 @@ class Adversary:
         """
         if not self.who:
             return "anyone"
-        named = self.who[0] if len(self.who) == 1 else f"{', '.join(self.who[:-1])} and {self.who[-1]}"
+        named = (
+            self.who[0] if len(self.who) == 1 else f"{', '.join(self.who[:-1])} and {self.who[-1]}"
+        )
         return named if len(self.who) == 1 else f"{named} together"
 
 
 def from_ledger(holding: Holding, spellings: Spellings) -> Held:
     """What the ledger says is out, with recipients as the plan writes them: one that an entry writes in capitals is the same one."""
     return Held(
-        holding.release, holding.shape, frozenset(holding.tables), spellings.each(holding.to), holding.entry, holding.at, holding.withdrawn,
-        holding.definition, holding.answer, holding.people,
-    )  # fmt: skip
+        holding.release,
+        holding.shape,
+        frozenset(holding.tables),
+        spellings.each(holding.to),
+        holding.entry,
+        holding.at,
+        holding.withdrawn,
+        holding.definition,
+        holding.answer,
+        holding.people,
+    )
 
 
 def in_words(held: Sequence[Held]) -> str:
@@ -85,4 +95,6 @@ def in_words(held: Sequence[Held]) -> str:
     'a and b'
     """
     names = list(dict.fromkeys(one.told for one in held))
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+    return (
+        names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+    )

@@ -71,7 +71,9 @@ class Holdings:
     def __init__(self, desk: Desk, answers: Mapping[str, str] | None = None) -> None:
         self.desk = desk
         self.plan = desk.plan
-        self.new_answers = answers or {}  # of releases that are about to go out, where they are known
+        self.new_answers = (
+            answers or {}
+        )  # of releases that are about to go out, where they are known
         self._held: dict[tuple[object, ...], list[Held]] = {}
         self._spellings = spellings_of(desk.plan)
         self._stack = ExitStack()
@@ -89,7 +91,13 @@ class Holdings:
     def answers(self) -> Answers:
         """The answers of the plan's releases, by their keyed hashes."""
         assert self.ledger is not None
-        return Answers(self.plan, self.desk.readings, lambda: self.desk.engine, lambda: self.desk.source, self.ledger.key)
+        return Answers(
+            self.plan,
+            self.desk.readings,
+            lambda: self.desk.engine,
+            lambda: self.desk.source,
+            self.ledger.key,
+        )
 
     def has_beside(self, check: Check) -> bool:
         """Is a check asked about what its recipients hold? Where only `published` says that something is out, if it is about the same table."""
@@ -100,7 +108,10 @@ class Holdings:
     def hands(self, check: Check) -> list[Hand]:
         """Everybody who would get something new, with what they hold."""
         held = self.held(check)
-        return [self._hand(check, one) for one in adversaries(check, self.plan, held, together=check.kind not in OF_WORLDS)]
+        return [
+            self._hand(check, one)
+            for one in adversaries(check, self.plan, held, together=check.kind not in OF_WORLDS)
+        ]
 
     def held(self, check: Check) -> list[Held]:
         """What is out and concerns a check, in the order in which it went out."""
@@ -111,14 +122,22 @@ class Holdings:
 
     def _looked_up(self, check: Check) -> list[Held]:
         names = out_already(check, self.plan)
-        said = [self._said(name, check) for name in names if name != LEDGER and name not in check.releases]
+        said = [
+            self._said(name, check)
+            for name in names
+            if name != LEDGER and name not in check.releases
+        ]
         scope = scope_of(check, self.desk, said)
         found = self._recorded(scope.asked) if LEDGER in names else []
         renamed = self._renamed if LEDGER in names else []
         # What is out may connect further tables with those of the check, and other releases may be about these.
         while (wider := scope_of(check, self.desk, [*said, *found])) != scope:
             scope, found = wider, self._recorded(wider.asked) if LEDGER in names else []
-        concerned = [one for one in (*found, *(one for one in said if not is_listed(one, found))) if scope.concerns(one)]
+        concerned = [
+            one
+            for one in (*found, *(one for one in said if not is_listed(one, found)))
+            if scope.concerns(one)
+        ]
         if not says_so(check, self.plan):
             concerned = [one for one in concerned if self._is_of_table(check, one)]
         return [*(one for one in renamed if one not in concerned), *concerned]
@@ -129,22 +148,42 @@ class Holdings:
             return ()
         begun = () if self.ledger is not None else (NOT_BEGUN,)
         unknown = sorted(name for name in self._names if self._own_name(name) is None)
-        elsewhere = [f"the ledger has releases about {listed(unknown)}, which this plan does not have: what they tell is not judged"] if unknown else []
+        elsewhere = (
+            [
+                f"the ledger has releases about {listed(unknown)}, which this plan does not have: what they tell is not judged"
+            ]
+            if unknown
+            else []
+        )
         clients = {client for one in self.held(check) for client in one.to}
-        nobody = [f"{client} is said to collude, and has got nothing that matters here" for client in strangers(check, self.plan, clients)]
+        nobody = [
+            f"{client} is said to collude, and has got nothing that matters here"
+            for client in strangers(check, self.plan, clients)
+        ]
         clients |= {client for name in check.releases for client in self.plan.releases[name].to}
-        asking = [f"{name} may ask the gateway too, and what was answered there is not in the ledger" for name in sorted(self.plan.roles) if is_among(name, clients)]
+        asking = [
+            f"{name} may ask the gateway too, and what was answered there is not in the ledger"
+            for name in sorted(self.plan.roles)
+            if is_among(name, clients)
+        ]
         return (*begun, *elsewhere, *nobody, *asking)
 
     def beside(self, check: Check) -> tuple[str, ...]:
         """Notes on what is published about tables that are tied to the one of a check, and is not judged with it."""
         if says_so(check, self.plan):
             return ()
-        said = [self._said(name, check) for name in out_already(check, self.plan) if name not in check.releases]
+        said = [
+            self._said(name, check)
+            for name in out_already(check, self.plan)
+            if name not in check.releases
+        ]
         scope = scope_of(check, self.desk, said)
         tied = [one for one in said if scope.concerns(one) and not self._is_of_table(check, one)]
         own = self.desk.overlaps.table_of(check.releases[0])
-        return tuple(f"{one.release} is published too, about {listed(sorted(one.tables))}, and is not judged here: {own} is tied to that" for one in tied)
+        return tuple(
+            f"{one.release} is published too, about {listed(sorted(one.tables))}, and is not judged here: {own} is tied to that"
+            for one in tied
+        )
 
     def _is_of_table(self, check: Check, held: Held) -> bool:
         """Is a release about the table of a check itself? One of which nothing is known may be."""
@@ -160,7 +199,10 @@ class Holdings:
         if self.ledger is None:
             return []
         called = {*tables, *(name for name in self._names if self._own_name(name) in tables)}
-        return [self._in_our_words(from_ledger(one, self._spellings)) for one in self.ledger.held(called)]
+        return [
+            self._in_our_words(from_ledger(one, self._spellings))
+            for one in self.ledger.held(called)
+        ]
 
     @cached_property
     def _renamed(self) -> list[Held]:
@@ -168,7 +210,12 @@ class Holdings:
         unknown = [name for name in self._names if self._own_name(name) is None]
         if self.ledger is None or not unknown:
             return []
-        return [one for each in self.ledger.held(unknown) if (one := self._in_our_words(from_ledger(each, self._spellings))).release in self.plan.releases]
+        return [
+            one
+            for each in self.ledger.held(unknown)
+            if (one := self._in_our_words(from_ledger(each, self._spellings))).release
+            in self.plan.releases
+        ]
 
     def _in_our_words(self, held: Held) -> Held:
         return replace(held, tables=frozenset(self._own_name(name) or name for name in held.tables))
@@ -194,7 +241,9 @@ class Holdings:
 
     def _hand(self, check: Check, adversary: Adversary) -> Hand:
         hand = Hand(adversary, warnings=tuple(self._cautions(adversary)))
-        own: set[str | None] = set()  # answers of synthetic releases that are asked about and are out
+        own: set[str | None] = (
+            set()
+        )  # answers of synthetic releases that are asked about and are out
         for held in adversary.held:
             if held.release in adversary.new:
                 hand = self._again(check, hand, held, own)
@@ -214,11 +263,25 @@ class Holdings:
         if check.kind in OF_OVERLAPS and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
-        if needs_answers(check) and held.shape != "constraint" and held.entry is not None and self._today(held.release) != held.answer:
-            assumed = (*assumed, Assumption("published-still-true", f"what was published with {held.told} is still true", "no"))
+        if (
+            needs_answers(check)
+            and held.shape != "constraint"
+            and held.entry is not None
+            and self._today(held.release) != held.answer
+        ):
+            assumed = (
+                *assumed,
+                Assumption(
+                    "published-still-true",
+                    f"what was published with {held.told} is still true",
+                    "no",
+                ),
+            )
         if check.kind in OF_SYNTHETIC:
             assumed = (*assumed, as_drawn(held))
-        if any(is_the_same(held, one) for one in hand.joined):  # by another entry, for other recipients
+        if any(
+            is_the_same(held, one) for one in hand.joined
+        ):  # by another entry, for other recipients
             return hand if check.kind not in OF_SYNTHETIC else assuming(hand, one_output(held))
         return replace(hand, joined=(*hand.joined, held), assumptions=tuple(dict.fromkeys(assumed)))
 
@@ -233,7 +296,11 @@ class Holdings:
         if check.kind in OF_OVERLAPS and self._are_others(held):
             return replace(hand, problems=(*hand.problems, people_changed(held)))
         assumed = (*hand.assumptions, *self._not_compared(check, held))
-        return replace(hand, warnings=(*hand.warnings, f"{held.told} is out already"), assumptions=tuple(dict.fromkeys(assumed)))
+        return replace(
+            hand,
+            warnings=(*hand.warnings, f"{held.told} is out already"),
+            assumptions=tuple(dict.fromkeys(assumed)),
+        )
 
     def _drawn_again(self, hand: Hand, held: Held, own: set[str | None]) -> Hand:
         """Every output of a mechanism spends by itself; where it is not known which one is asked about, it is the first that is out."""
@@ -250,7 +317,11 @@ class Holdings:
         return hand
 
     def _cautions(self, adversary: Adversary) -> list[str]:
-        return [f"{one.told} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still knows it" for one in adversary.held if one.withdrawn is not None]
+        return [
+            f"{one.told} was withdrawn on {one.withdrawn:%Y-%m-%d}: who had it still knows it"
+            for one in adversary.held
+            if one.withdrawn is not None
+        ]
 
     def _is_same(self, held: Held) -> bool:
         """Does the plan still say under its name what went out?"""
@@ -267,7 +338,9 @@ class Holdings:
             return True
         if held.answer is None:
             return False
-        return self._today(held.release) == held.answer or self.answers.fits(held.release, held.answer)
+        return self._today(held.release) == held.answer or self.answers.fits(
+            held.release, held.answer
+        )
 
     def _are_others(self, held: Held) -> bool:
         """Are other people in the table than when it went out, or does everybody know something else of them?"""
@@ -278,9 +351,17 @@ class Holdings:
         if held.entry is None or held.shape == "constraint" or not needs_answers(check):
             return
         if check.kind in OF_WORLDS:
-            yield Assumption("same-data", f"nothing that {held.told} does not show has changed since it went out", "no")
+            yield Assumption(
+                "same-data",
+                f"nothing that {held.told} does not show has changed since it went out",
+                "no",
+            )
         elif check.kind in OF_OVERLAPS and (held.people is None or self._people(held) is None):
-            yield Assumption("same-people", f"the people, and what everybody knows of them, are those of when {held.told} went out", "no")
+            yield Assumption(
+                "same-people",
+                f"the people, and what everybody knows of them, are those of when {held.told} went out",
+                "no",
+            )
 
     def _people(self, held: Held) -> str | None:
         """The people of a release's table today."""
@@ -308,18 +389,26 @@ def assuming(hand: Hand, assumption: Assumption) -> Hand:
 
 def as_drawn(held: Held) -> Assumption:
     """What an output spends is known by the sizes that its groups had."""
-    return Assumption("as-drawn", f"groups had the sizes of today when {held.release} was drawn", "no")
+    return Assumption(
+        "as-drawn", f"groups had the sizes of today when {held.release} was drawn", "no"
+    )
 
 
 def one_output(held: Held) -> Assumption:
     """Equal answers can be one file in two hands, or two draws that came out alike, which would spend twice."""
-    return Assumption("one-output", f"outputs of {held.release} that are equal in the ledger were drawn once and given out again", "no")
+    return Assumption(
+        "one-output",
+        f"outputs of {held.release} that are equal in the ledger were drawn once and given out again",
+        "no",
+    )
 
 
 def is_listed(said: Held, found: Sequence[Held]) -> bool:
     """Does the ledger say of a release all that the plan says: that it is out, and to whom at least?"""
     own = [one for one in found if one.release == said.release]
-    return any(not one.to for one in own) or (bool(said.to) and set(said.to) <= {client for one in own for client in one.to})
+    return any(not one.to for one in own) or (
+        bool(said.to) and set(said.to) <= {client for one in own for client in one.to}
+    )
 
 
 def is_the_same(one: Held, other: Held) -> bool:

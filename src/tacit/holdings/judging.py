@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     from tacit.plan.plan import Check, Plan
 
 Ask = Callable[["Check", Hand], Verdict]
-Known = dict[tuple[tuple[str, ...], tuple[str, ...]], Verdict | TacitError]  # by what is judged together and what is new
+Known = dict[
+    tuple[tuple[str, ...], tuple[str, ...]], Verdict | TacitError
+]  # by what is judged together and what is new
 ORDER = ("breached", "undecided", "holds")
 MOST_TOLD = 3  # adversaries in a sentence
 ELSE = "nothing else about these people is out than what {says} of the same tables"
 
 
-def judged(check: Check, definition: Definition, holdings: Holdings, ask: Ask) -> tuple[Verdict, Hand]:
+def judged(
+    check: Check, definition: Definition, holdings: Holdings, ask: Ask
+) -> tuple[Verdict, Hand]:
     """Ask a definition for every adversary, and put their verdicts together; also who it was that decided.
 
     `ask` answers for one adversary with what is judged together; it is asked once for each different question.
@@ -41,18 +45,40 @@ def judged(check: Check, definition: Definition, holdings: Holdings, ask: Ask) -
         found.append(one)
         if one[0].status == "breached":
             break
-    verdict, hand = min(found, key=lambda one: (ORDER.index(one[0].status), one[0].vacuous, closeness(one[0]), -len(one[1].joined)))
+    verdict, hand = min(
+        found,
+        key=lambda one: (
+            ORDER.index(one[0].status),
+            one[0].vacuous,
+            closeness(one[0]),
+            -len(one[1].joined),
+        ),
+    )
     decided = [one for _, one in found] if verdict.status == "holds" else [hand]
-    return told(check, verdict, hand, decided, holdings, [one for each in hands for one in each.adversary.held]), hand
+    return told(
+        check,
+        verdict,
+        hand,
+        decided,
+        holdings,
+        [one for each in hands for one in each.adversary.held],
+    ), hand
 
 
-def judged_each(check: Check, definition: Definition, holdings: Holdings, ask: Ask) -> list[tuple[Verdict, Hand]]:
+def judged_each(
+    check: Check, definition: Definition, holdings: Holdings, ask: Ask
+) -> list[tuple[Verdict, Hand]]:
     """The verdict for every adversary, each with what they hold; also where another is exposed already."""
     found = _each(check, definition, holdings, holdings.hands(check), ask)
-    return [(told(check, verdict, hand, [hand], holdings, hand.adversary.held), hand) for verdict, hand in found]
+    return [
+        (told(check, verdict, hand, [hand], holdings, hand.adversary.held), hand)
+        for verdict, hand in found
+    ]
 
 
-def _each(check: Check, definition: Definition, holdings: Holdings, hands: Sequence[Hand], ask: Ask) -> Iterator[tuple[Verdict, Hand]]:
+def _each(
+    check: Check, definition: Definition, holdings: Holdings, hands: Sequence[Hand], ask: Ask
+) -> Iterator[tuple[Verdict, Hand]]:
     known: Known = {}
     for hand in hands:
         yield _for(check, definition, holdings, hand, ask, known)
@@ -93,7 +119,11 @@ def _as_far_as_possible(
     except TacitError as again:
         if not kept:
             raise
-        alone = replace(hand, joined=(), problems=(*hand.problems, *(_why(check, holdings, hand, one, again) for one in kept)))
+        alone = replace(
+            hand,
+            joined=(),
+            problems=(*hand.problems, *(_why(check, holdings, hand, one, again) for one in kept)),
+        )
         return alone, _asked(check, alone, ask, known)
 
 
@@ -120,7 +150,11 @@ def _why(check: Check, holdings: Holdings, hand: Hand, held: Held, error: TacitE
 
 def _no_budget(check: Check, definition: Definition, plan: Plan, hand: Hand) -> Problem | None:
     """Several outputs about the same people, and nothing says what they may spend in all."""
-    if check.kind not in OF_SYNTHETIC or not hand.joined or None not in (getattr(definition, "epsilon", 0), getattr(definition, "delta", 0)):
+    if (
+        check.kind not in OF_SYNTHETIC
+        or not hand.joined
+        or None not in (getattr(definition, "epsilon", 0), getattr(definition, "delta", 0))
+    ):
         return None
     names = [*hand.names, *hand.new]
     releases = [one for name in names if isinstance(one := plan.releases[name], Synthetic)]
@@ -149,12 +183,20 @@ def _with_problems(verdict: Verdict, hand: Hand) -> Verdict:
     if not hand.problems:
         return verdict
     if verdict.status != "holds":
-        return replace(verdict, warnings=(*verdict.warnings, *(one.text.rstrip(".") for one in hand.problems)))
+        return replace(
+            verdict, warnings=(*verdict.warnings, *(one.text.rstrip(".") for one in hand.problems))
+        )
     texts = list(dict.fromkeys(one.text for one in hand.problems))
-    has = "everybody has" if not hand.who else f"{hand.adversary.called} {'has' if len(hand.who) == 1 else 'have'}"
+    has = (
+        "everybody has"
+        if not hand.who
+        else f"{hand.adversary.called} {'has' if len(hand.who) == 1 else 'have'}"
+    )
     because = f"by itself it holds; together with {in_words([one.held for one in hand.problems])}, which {has} already, this could not be decided"
     reason = Reason(hand.problems[0].code, " ".join(texts))
-    return replace(verdict, status="undecided", because=because, evidence=reason, story=None, vacuous=False)
+    return replace(
+        verdict, status="undecided", because=because, evidence=reason, story=None, vacuous=False
+    )
 
 
 def closeness(verdict: Verdict) -> Any:
@@ -162,28 +204,58 @@ def closeness(verdict: Verdict) -> Any:
     measured = verdict.measured
     if "gamma" in measured and isinstance(measured["gamma"], int | Fraction):
         return -Fraction(measured["gamma"])
-    return Fraction(measured["k"]) if verdict.check in OF_OVERLAPS and isinstance(measured.get("k"), int) else Fraction(0)
+    return (
+        Fraction(measured["k"])
+        if verdict.check in OF_OVERLAPS and isinstance(measured.get("k"), int)
+        else Fraction(0)
+    )
 
 
 # -- words ----------------------------------------------------------------------------------------------
 
 
-def told(check: Check, verdict: Verdict, hand: Hand, hands: Sequence[Hand], holdings: Holdings, held: Sequence[Held]) -> Verdict:
+def told(
+    check: Check,
+    verdict: Verdict,
+    hand: Hand,
+    hands: Sequence[Hand],
+    holdings: Holdings,
+    held: Sequence[Held],
+) -> Verdict:
     """The verdict about what the check asks, with who holds what."""
     names = list(check.releases)
     given = [one.release for one in sorted(held, key=lambda one: one.entry or 0)]
-    subject = {key: value for key, value in verdict.subject.items() if key not in ("release", "releases", "given", "over")}
+    subject = {
+        key: value
+        for key, value in verdict.subject.items()
+        if key not in ("release", "releases", "given", "over")
+    }
     subject |= {"release": names[0]} if len(names) == 1 else {"releases": names}
     subject["given"] = [name for name in dict.fromkeys(given) if name not in names]
     subject |= {"over": verdict.subject["over"]} if "over" in verdict.subject else {}
     words = "" if verdict.status == "undecided" and hand.problems else who_holds(hands)
-    warnings = [*verdict.warnings, *(one for each in hands for one in each.warnings), *holdings.warnings(check)]
-    says = "the ledger and the plan say" if LEDGER in out_already(check, holdings.plan) else "the plan says"
-    assumed = [*(elsewhere(one, says) for one in verdict.assumptions), *(one for each in hands for one in each.assumptions)]
+    warnings = [
+        *verdict.warnings,
+        *(one for each in hands for one in each.warnings),
+        *holdings.warnings(check),
+    ]
+    says = (
+        "the ledger and the plan say"
+        if LEDGER in out_already(check, holdings.plan)
+        else "the plan says"
+    )
+    assumed = [
+        *(elsewhere(one, says) for one in verdict.assumptions),
+        *(one for each in hands for one in each.assumptions),
+    ]
     return replace(
-        verdict, subject=subject, because=f"{verdict.because} ({words})" if words else verdict.because, against=against(check, verdict, hand),
-        warnings=tuple(dict.fromkeys(warnings)), assumptions=tuple(dict.fromkeys(assumed)),
-    )  # fmt: skip
+        verdict,
+        subject=subject,
+        because=f"{verdict.because} ({words})" if words else verdict.because,
+        against=against(check, verdict, hand),
+        warnings=tuple(dict.fromkeys(warnings)),
+        assumptions=tuple(dict.fromkeys(assumed)),
+    )
 
 
 def who_holds(hands: Sequence[Hand]) -> str:
@@ -194,7 +266,9 @@ def who_holds(hands: Sequence[Hand]) -> str:
         if out and not hand.who:
             said.append(f"everybody has {in_words(out)} already")
         elif out:
-            said.append(f"{hand.adversary.called} {'has' if len(hand.who) == 1 else 'have'} {in_words(out)} already")
+            said.append(
+                f"{hand.adversary.called} {'has' if len(hand.who) == 1 else 'have'} {in_words(out)} already"
+            )
     said = list(dict.fromkeys(said))
     more = [f"{len(said) - MOST_TOLD} more"] if len(said) > MOST_TOLD else []
     return "; ".join([*said[:MOST_TOLD], *more])
@@ -209,4 +283,8 @@ def against(check: Check, verdict: Verdict, hand: Hand) -> str:
 
 def elsewhere(assumption: Assumption, says: str) -> Assumption:
     """That nothing else is out, where it was looked at what is."""
-    return replace(assumption, text=ELSE.format(says=says)) if assumption.id == "no-other-release" else assumption
+    return (
+        replace(assumption, text=ELSE.format(says=says))
+        if assumption.id == "no-other-release"
+        else assumption
+    )

@@ -36,7 +36,13 @@ def place_of(path: str | Path) -> Place:
     read = read_keys(plain_values(document, faults), faults)
     if not read.is_whole("ledger"):
         faults.raise_all()
-    return Place(document.file, Path(path).parent, read.keys.ledger, (*read.keys.roles, *sorted(read.broken_names("roles"))), document.mark)
+    return Place(
+        document.file,
+        Path(path).parent,
+        read.keys.ledger,
+        (*read.keys.roles, *sorted(read.broken_names("roles"))),
+        document.mark,
+    )
 
 
 def ledger_of(plan: Plan | Place, *, create: bool = False) -> Ledger:
@@ -74,7 +80,11 @@ def begin(plan: Plan | Place) -> str:
     from tacit.ledger.ledger import ledger_exists, open_ledger
 
     if ledger_exists(plan.ledger, plan.folder):
-        raise InputError(f"there is a ledger {plan.ledger} already.", hint="Record what is out: tacit ledger record RELEASE.", mark=plan.mark("ledger"))
+        raise InputError(
+            f"there is a ledger {plan.ledger} already.",
+            hint="Record what is out: tacit ledger record RELEASE.",
+            mark=plan.mark("ledger"),
+        )
     with open_ledger(plan.ledger, plan.folder, create=True) as ledger:
         return ledger.head()
 

@@ -52,7 +52,9 @@ class Recorded:
     output: Path | None = None
     because: str = ""
     seconds: float = 0.0
-    unsaid: tuple[str, ...] = ()  # what the plan would have to say, so that `tacit check` asks the same
+    unsaid: tuple[
+        str, ...
+    ] = ()  # what the plan would have to say, so that `tacit check` asks the same
 
     @property
     def release(self) -> str:
@@ -77,10 +79,15 @@ class Recorded:
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object that `tacit ledger record --json` prints."""
         return {
-            "releases": list(self.releases), "to": list(self.to), "recorded": self.is_recorded, "entries": [entry.to_json() for entry in self.entries],
-            "output": str(self.output) if self.output else None, "because": self.because,
-            "verdicts": [verdict.to_json(audience) for verdict in self.assessment.verdicts], "seconds": round(self.seconds, 3),
-        }  # fmt: skip
+            "releases": list(self.releases),
+            "to": list(self.to),
+            "recorded": self.is_recorded,
+            "entries": [entry.to_json() for entry in self.entries],
+            "output": str(self.output) if self.output else None,
+            "because": self.because,
+            "verdicts": [verdict.to_json(audience) for verdict in self.assessment.verdicts],
+            "seconds": round(self.seconds, 3),
+        }
 
     def __str__(self) -> str:
         return f"{self.release}: {self.because}"
@@ -97,16 +104,27 @@ class Withdrawn:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object that `tacit ledger withdraw --json` prints."""
-        return {"release": self.release, "entries": [entry.to_json() for entry in self.entries], "because": self.because}
+        return {
+            "release": self.release,
+            "entries": [entry.to_json() for entry in self.entries],
+            "because": self.because,
+        }
 
     def __str__(self) -> str:
         return f"{self.release}: {self.because}"
 
 
 def record(
-    plan: Plan, *releases: str, to: Sequence[str] | None = None, by: str | None = None, answer: Path | None = None,
-    output: Path | None = None, out_already: bool = False, note: str = "", job: Job | None = None,
-) -> Recorded:  # fmt: skip
+    plan: Plan,
+    *releases: str,
+    to: Sequence[str] | None = None,
+    by: str | None = None,
+    answer: Path | None = None,
+    output: Path | None = None,
+    out_already: bool = False,
+    note: str = "",
+    job: Job | None = None,
+) -> Recorded:
     """Ask the checks of a release, together with all that the ledger holds, and record it if all of them hold.
 
     Several releases that go out at once are judged together and recorded together, all or none: some are harmless only so.
@@ -117,27 +135,50 @@ def record(
     """
     begun, job = time.perf_counter(), job or Job()
     releases = tuple(dict.fromkeys(releases))
-    own, who = asked_about(plan, releases, to, out_already=out_already), user() if by is None else by
+    own, who = (
+        asked_about(plan, releases, to, out_already=out_already),
+        user() if by is None else by,
+    )
     check_name("person who records", who)
     for client in (one for release in releases for one in own.releases[release].to):
         check_name("recipient", client)
     if len(releases) > 1 and (answer or output):
-        raise InputError("--answer and --output are for one release.", hint=f"Leave them out. Afterwards, write each answer: tacit ledger record {releases[0]} -o {releases[0]}.csv.")
+        raise InputError(
+            "--answer and --output are for one release.",
+            hint=f"Leave them out. Afterwards, write each answer: tacit ledger record {releases[0]} -o {releases[0]}.csv.",
+        )
     for release in releases:
         refuse_files(own, release, answer, output, out_already=out_already)
     with alone(plan.folder):
         for _ in range(MOST_TRIES):
             with suppress(Grown, Moved):
                 found = once(own, releases, who, answer, output, note, job, out_already=out_already)
-                return replace(found, seconds=time.perf_counter() - begun, unsaid=tuple(unsaid(plan, own, releases)))
-    raise InputError("others keep recording releases, or changing the data, while the checks run.", hint="Try again when they are done.")
+                return replace(
+                    found,
+                    seconds=time.perf_counter() - begun,
+                    unsaid=tuple(unsaid(plan, own, releases)),
+                )
+    raise InputError(
+        "others keep recording releases, or changing the data, while the checks run.",
+        hint="Try again when they are done.",
+    )
 
 
 def once(
-    plan: Plan, releases: Sequence[str], by: str, answer: Path | None, output: Path | None, note: str, job: Job, *, out_already: bool
+    plan: Plan,
+    releases: Sequence[str],
+    by: str,
+    answer: Path | None,
+    output: Path | None,
+    note: str,
+    job: Job,
+    *,
+    out_already: bool,
 ) -> Recorded:
     """Judge and record. Raises Grown where the ledger has grown meanwhile, Moved where the data changed: the verdicts may be out of date."""
-    to = tuple(dict.fromkeys(client for release in releases for client in plan.releases[release].to))
+    to = tuple(
+        dict.fromkeys(client for release in releases for client in plan.releases[release].to)
+    )
     before, known = "", {}
     if is_begun(plan):
         with ledger_of(plan) as ledger:
@@ -152,8 +193,13 @@ def once(
             handed = []
             for release in releases:
                 job.step(f"reading the answer of {release}", 1.0)
-                handed.append(handed_out(desk, release, ledger.key, answer, place, out_already=out_already))
-            drafts = [draft_of(desk, name, by, note, found, one, ledger.key) for name, one in zip(releases, handed, strict=True)]
+                handed.append(
+                    handed_out(desk, release, ledger.key, answer, place, out_already=out_already)
+                )
+            drafts = [
+                draft_of(desk, name, by, note, found, one, ledger.key)
+                for name, one in zip(releases, handed, strict=True)
+            ]
             if stamps(plan, answer) != as_they_were:
                 raise Moved
             job.settle("recording")  # from here on there is an entry, and its file must come too
@@ -161,7 +207,9 @@ def once(
     numbers = listed([str(entry.number) for entry in entries])
     because = f"recorded as {'entry' if len(entries) == 1 else 'entries'} {numbers}, to {listed(list(to)) or 'everybody'}"
     if unlike := [one.unchecked for one in handed if one.unchecked]:
-        because += f"; that {listed(unlike)} has the answer was not checked, for the data are not at hand"
+        because += (
+            f"; that {listed(unlike)} has the answer was not checked, for the data are not at hand"
+        )
     if found.exit_status:
         because += ", though its checks do not hold: it is out already"
     return Recorded(tuple(releases), to, tuple(entries), found, output, because)
@@ -173,7 +221,14 @@ class Moved(Exception):
 
 def stamps(plan: Plan, answer: Path | None) -> dict[Path, tuple[int, int, int]]:
     """What tells whether the owner's files are still the same ones; databases keep one snapshot by themselves."""
-    files = [*owners_files(plan), *(plan.folder / one.file for one in plan.releases.values() if isinstance(one, Microdata) and one.file)]
+    files = [
+        *owners_files(plan),
+        *(
+            plan.folder / one.file
+            for one in plan.releases.values()
+            if isinstance(one, Microdata) and one.file
+        ),
+    ]
     found = {}
     for path in (*files, *([answer] if answer else []), plan.folder / plan.source):
         with suppress(OSError, ValueError):
@@ -193,48 +248,104 @@ def judge(desk: Desk, job: Job) -> Assessment:
         verdicts.append(verdict_of(check, desk))
     asked = desk.source.questions if "source" in vars(desk) else {}
     questions = {name: replace(question, find=nobody) for name, question in asked.items()}
-    return Assessment(plan.file, tuple(verdicts), questions, time.perf_counter() - begun, people=judged(desk.overlapping))
+    return Assessment(
+        plan.file,
+        tuple(verdicts),
+        questions,
+        time.perf_counter() - begun,
+        people=judged(desk.overlapping),
+    )
 
 
-def draft_of(desk: Desk, release: str, by: str, note: str, found: Assessment, handed: Handed, key: Key) -> Draft:
+def draft_of(
+    desk: Desk, release: str, by: str, note: str, found: Assessment, handed: Handed, key: Key
+) -> Draft:
     """What the ledger is to say of a release."""
     plan, one = desk.plan, desk.plan.releases[release]
-    spent = {"epsilon": str(one.epsilon), "delta": str(one.delta), "guarantee": one.guarantee} if isinstance(one, Synthetic) else {}
+    spent = (
+        {"epsilon": str(one.epsilon), "delta": str(one.delta), "guarantee": one.guarantee}
+        if isinstance(one, Synthetic)
+        else {}
+    )
     tables = tables_of(plan, release, desk.readings)
     return Draft(
-        kind="release", release=release, shape=shape_of(one), tables=tables, to=one.to, by=by,
-        plan=plan_hash(plan, key), definition=definition_of(plan, release, key), answer=handed.digest,
-        verdicts=tuple(Judged(verdict.check, verdict.name, verdict.status, verdict.certainty) for verdict in found.verdicts), spent=spent, note=note,
+        kind="release",
+        release=release,
+        shape=shape_of(one),
+        tables=tables,
+        to=one.to,
+        by=by,
+        plan=plan_hash(plan, key),
+        definition=definition_of(plan, release, key),
+        answer=handed.digest,
+        verdicts=tuple(
+            Judged(verdict.check, verdict.name, verdict.status, verdict.certainty)
+            for verdict in found.verdicts
+        ),
+        spent=spent,
+        note=note,
         people=people_of(desk, release, tables, key),
-    )  # fmt: skip
+    )
 
 
 def people_of(desk: Desk, release: str, tables: Sequence[str], key: Key) -> str | None:
     """The people that a release is about, where views of their table may later be judged together with it."""
     table = desk.plan.tables.get(tables[0]) if len(tables) == 1 else None
-    if table is None or not table.keys or len(table.sensitive) != 1 or not isinstance(desk.plan.releases[release], View | Microdata):
+    if (
+        table is None
+        or not table.keys
+        or len(table.sensitive) != 1
+        or not isinstance(desk.plan.releases[release], View | Microdata)
+    ):
         return None
-    return Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key).people(table)
+    return Answers(desk.plan, desk.readings, lambda: desk.engine, lambda: desk.source, key).people(
+        table
+    )
 
 
-def withdraw(plan: Plan, release: str, *, to: Sequence[str] | None = None, by: str | None = None, note: str = "") -> Withdrawn:
+def withdraw(
+    plan: Plan,
+    release: str,
+    *,
+    to: Sequence[str] | None = None,
+    by: str | None = None,
+    note: str = "",
+) -> Withdrawn:
     """Record that a release is given out no more, to some or (None) to everybody who has it. They still know it."""
     if not is_begun(plan):
-        raise InputError("nothing was recorded yet, so nothing can be withdrawn.", hint="tacit ledger record RELEASE begins the ledger.")
+        raise InputError(
+            "nothing was recorded yet, so nothing can be withdrawn.",
+            hint="tacit ledger record RELEASE begins the ledger.",
+        )
     with ledger_of(plan) as ledger:
         entries = [one for one in ledger.entries(release=release) if one.kind == "release"]
         if not entries:
             known = sorted({one.release for one in ledger.entries()})
-            raise InputError(f"the ledger has no release {release!r}.", hint=did_you_mean(release, known))
+            raise InputError(
+                f"the ledger has no release {release!r}.", hint=did_you_mean(release, known)
+            )
         for client in to or ():
             if not any(not one.to or is_among(client, one.to) for one in entries):
                 clients = sorted({client for one in entries for client in one.to})
-                raise InputError(f"{release} did not go to {client!r}.", hint=did_you_mean(client, clients))
-        last, to = entries[-1], Spellings(client for one in entries for client in one.to).each(to or ())
+                raise InputError(
+                    f"{release} did not go to {client!r}.", hint=did_you_mean(client, clients)
+                )
+        last, to = (
+            entries[-1],
+            Spellings(client for one in entries for client in one.to).each(to or ()),
+        )
         draft = Draft(
-            kind="withdrawal", release=release, shape=last.shape, tables=last.tables, to=to, by=by or user(),
-            plan=plan_hash(plan, ledger.key), definition=last.definition, answer=last.answer, note=note,
-        )  # fmt: skip
+            kind="withdrawal",
+            release=release,
+            shape=last.shape,
+            tables=last.tables,
+            to=to,
+            by=by or user(),
+            plan=plan_hash(plan, ledger.key),
+            definition=last.definition,
+            answer=last.answer,
+            note=note,
+        )
         entry = ledger.record(draft)
     because = f"withdrawn from {listed(to) or 'everybody'} by entry {entry.number}; who had it still knows it"
     return Withdrawn(release, (entry,), because)
@@ -243,7 +354,9 @@ def withdraw(plan: Plan, release: str, *, to: Sequence[str] | None = None, by: s
 # -- what is asked ----------------------------------------------------------------------------------------
 
 
-def asked_about(plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, out_already: bool) -> Plan:
+def asked_about(
+    plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, out_already: bool
+) -> Plan:
     """The plan with the checks of some releases only, their recipients, and the ledger among what is out.
 
     A check of a list is asked for those that go out now: the others of its list may never follow, and what went out before is in
@@ -253,11 +366,17 @@ def asked_about(plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, 
         raise InputError("there is nothing to record.", hint="Name a release of the plan.")
     for release in chosen:
         if release not in plan.releases:
-            raise InputError(f"the plan has no release {release!r}.", hint=did_you_mean(release, plan.releases))
+            raise InputError(
+                f"the plan has no release {release!r}.", hint=did_you_mean(release, plan.releases)
+            )
     checks = tuple(
-        replace(check, releases=own) for check in plan.checks if (own := tuple(name for name in check.releases if name in chosen))
+        replace(check, releases=own)
+        for check in plan.checks
+        if (own := tuple(name for name in check.releases if name in chosen))
     )
-    unasked = [release for release in chosen if not any(release in check.releases for check in checks)]
+    unasked = [
+        release for release in chosen if not any(release in check.releases for check in checks)
+    ]
     if unasked and not out_already:
         raise InputError(
             f"the plan has no check of {unasked[0]}, so nothing says whether it may go out.",
@@ -265,15 +384,26 @@ def asked_about(plan: Plan, chosen: Sequence[str], to: Sequence[str] | None, *, 
         )
     # A recipient whom the plan writes in another way is the same one.
     recipients = None if to is None else spellings_of(plan).each(to)
-    own_to = {name: replace(one, to=one.to if recipients is None else recipients) for name in chosen for one in [plan.releases[name]]}
+    own_to = {
+        name: replace(one, to=one.to if recipients is None else recipients)
+        for name in chosen
+        for one in [plan.releases[name]]
+    }
     published = plan.published if LEDGER in plan.published else (*plan.published, LEDGER)
-    return replace(plan, releases={**plan.releases, **own_to}, published=published, checks=tuple(given(check, plan, chosen) for check in checks))
+    return replace(
+        plan,
+        releases={**plan.releases, **own_to},
+        published=published,
+        checks=tuple(given(check, plan, chosen) for check in checks),
+    )
 
 
 def given(check: Check, plan: Plan, chosen: Sequence[str]) -> Check:
     """A check with the ledger, and what goes out at the same time, among what is out: it is judged together with all of that."""
     others = [name for name in chosen if name not in check.releases]
-    return replace(check, given=tuple(dict.fromkeys([*out_already_by(check, plan), LEDGER, *others])))
+    return replace(
+        check, given=tuple(dict.fromkeys([*out_already_by(check, plan), LEDGER, *others]))
+    )
 
 
 def unsaid(plan: Plan, own: Plan, releases: Sequence[str]) -> Iterator[str]:
@@ -281,13 +411,21 @@ def unsaid(plan: Plan, own: Plan, releases: Sequence[str]) -> Iterator[str]:
     for name in releases:
         if (to := own.releases[name].to) != plan.releases[name].to:
             yield f"to: [{', '.join(to)}] of {name}" if to else f"no `to` of {name}"
-    if any(LEDGER not in out_already_by(check, plan) for check in plan.checks if set(check.releases) & set(releases)):
+    if any(
+        LEDGER not in out_already_by(check, plan)
+        for check in plan.checks
+        if set(check.releases) & set(releases)
+    ):
         yield published(plan) if LEDGER not in plan.published else "`given` with ledger"
 
 
 def example(plan: Plan, release: str) -> str:
     """A check that a release could have."""
-    asks = {"view": "perfect-privacy: {secret: NAME, release: %s}", "synthetic": "differential-privacy: {release: %s}", "constraint": "g-safety: {secret: NAME, release: %s}"}
+    asks = {
+        "view": "perfect-privacy: {secret: NAME, release: %s}",
+        "synthetic": "differential-privacy: {release: %s}",
+        "constraint": "g-safety: {secret: NAME, release: %s}",
+    }
     return asks.get(shape_of(plan.releases[release]), "k-anonymity: {release: %s, k: 4}") % release
 
 
@@ -296,7 +434,9 @@ def known_answer(plan: Plan, release: str, answer: Path | None, key: Key) -> dic
     if answer is None or not isinstance(plan.releases[release], Synthetic):
         return {}
     with Desk(plan) as desk:
-        digest = handed_out(desk, release, key, answer, None, out_already=True).digest  # what it holds is compared later
+        digest = handed_out(
+            desk, release, key, answer, None, out_already=True
+        ).digest  # what it holds is compared later
     return {release: digest} if digest else {}
 
 

@@ -30,7 +30,11 @@ def tables_of(plan: Plan, name: str, readings: Readings) -> tuple[str, ...]:
         return (release.table,)
     if isinstance(release, Constraint):
         try:
-            found = [one for each in read_constraint(release.constraint, readings.relations()) for one in each.relations()]
+            found = [
+                one
+                for each in read_constraint(release.constraint, readings.relations())
+                for one in each.relations()
+            ]
         except TacitError as error:
             raise error.at(plan.mark("releases", name, "constraint")) from None
         return tuple(sorted(set(found)))
@@ -40,7 +44,9 @@ def tables_of(plan: Plan, name: str, readings: Readings) -> tuple[str, ...]:
     try:
         return tuple(sorted(tables_in(plan, expanded(plan, name))))
     except TacitError as error:
-        raise error if release.query_file else error.at(plan.mark("releases", name, "query")) from None
+        raise (
+            error if release.query_file else error.at(plan.mark("releases", name, "query"))
+        ) from None
 
 
 def spoken_of(reading: Reading) -> set[str]:
@@ -62,7 +68,9 @@ class Scope:
 
     def concerns(self, held: Held) -> bool:
         """Does a release that is out matter? One that is about no table may be about any."""
-        return not held.tables or not held.tables.isdisjoint(self.rules if held.shape == "constraint" else self.tables)
+        return not held.tables or not held.tables.isdisjoint(
+            self.rules if held.shape == "constraint" else self.tables
+        )
 
 
 def scope_of(check: Check, desk: Desk, held: Sequence[Held]) -> Scope:
@@ -73,12 +81,18 @@ def scope_of(check: Check, desk: Desk, held: Sequence[Held]) -> Scope:
     """
     if check.kind in OF_WORLDS:
         more = [name for one in held for name in one.tables]
-        known = frozenset(desk.views.connected(check, [name for name in more if name in desk.plan.tables])).union(more)
+        known = frozenset(
+            desk.views.connected(check, [name for name in more if name in desk.plan.tables])
+        ).union(more)
         return Scope(known, known)
     if check.secret is not None:
-        groups = joined([*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")])
+        groups = joined(
+            [*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")]
+        )
         secret = tied(spoken_of(desk.readings.secret(check.secret)), groups)
-        views = [name for one in check.releases for name in tables_of(desk.plan, one, desk.readings)]
+        views = [
+            name for one in check.releases for name in tables_of(desk.plan, one, desk.readings)
+        ]
         return Scope(frozenset(secret), frozenset(tied([*secret, *views], groups)))
     if check.kind in OF_OVERLAPS:
         own = desk.overlaps.table_of(check.releases[0])
@@ -86,7 +100,12 @@ def scope_of(check: Check, desk: Desk, held: Sequence[Held]) -> Scope:
         release = desk.plan.releases[check.releases[0]]
         assert isinstance(release, Microdata | Synthetic)
         own = release.table
-    about = frozenset(tied({own}, joined([*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")])))
+    about = frozenset(
+        tied(
+            {own},
+            joined([*tied_in(desk), *(one.tables for one in held if one.shape == "constraint")]),
+        )
+    )
     return Scope(about, about)
 
 
@@ -95,8 +114,19 @@ def tied_in(desk: Desk) -> Iterator[Collection[str]]:
     yield from desk.readings.tied()
     behind: dict[str, set[str]] = {}
     for table in desk.plan.tables.values():
-        files = [table.file] if table.file is not None else [f"{table.name}.csv", f"{table.name}.parquet"]
-        for source in [] if table.rows is not None else [plainly(table.name), *(str((desk.plan.folder / file).resolve()) for file in files)]:
+        files = (
+            [table.file]
+            if table.file is not None
+            else [f"{table.name}.csv", f"{table.name}.parquet"]
+        )
+        for source in (
+            []
+            if table.rows is not None
+            else [
+                plainly(table.name),
+                *(str((desk.plan.folder / file).resolve()) for file in files),
+            ]
+        ):
             behind.setdefault(source, set()).add(table.name)
     yield from (names for names in behind.values() if len(names) > 1)
 

@@ -59,10 +59,18 @@ class Holder:
     def called(self) -> str:
         """Who that is, in words.
 
-        >>> Holder((), ()).called, Holder(("clinic",), ()).called, Holder(("clinic", "insurer"), ()).called
+        >>> (
+        ...     Holder((), ()).called,
+        ...     Holder(("clinic",), ()).called,
+        ...     Holder(("clinic", "insurer"), ()).called,
+        ... )
         ('everybody', 'clinic', 'clinic and insurer together')
         """
-        return "everybody" if not self.who else f"{listed(self.who)}{' together' if len(self.who) > 1 else ''}"
+        return (
+            "everybody"
+            if not self.who
+            else f"{listed(self.who)}{' together' if len(self.who) > 1 else ''}"
+        )
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -90,12 +98,22 @@ def holders(plan: Plan, ledger: Ledger) -> tuple[Holder, ...]:
     clients |= {client for release in plan.releases.values() for client in release.to}
     groups = coalitions(plan)
     clients |= {client for group in groups for client in group}
-    return tuple(Holder(who, shares(who, given)) for who in ((), *((one,) for one in sorted(clients)), *groups))
+    return tuple(
+        Holder(who, shares(who, given))
+        for who in ((), *((one,) for one in sorted(clients)), *groups)
+    )
 
 
 def coalitions(plan: Plan) -> list[tuple[str, ...]]:
     """The groups that checks of the plan say may collude, each once."""
-    return list(dict.fromkeys(tuple(sorted(set(group))) for check in plan.checks for group in check.collude if len(set(group)) > 1))
+    return list(
+        dict.fromkeys(
+            tuple(sorted(set(group)))
+            for check in plan.checks
+            for group in check.collude
+            if len(set(group)) > 1
+        )
+    )
 
 
 def given_out(ledger: Ledger) -> list[Given]:
@@ -106,7 +124,10 @@ def given_out(ledger: Ledger) -> list[Given]:
         found = {own: (first, many) for own, first, many in ask(FIRST)}
     own = [found.get(identity(entry), (entry.number, 1)) for entry in last]
     first = those(ledger, [number for number, _ in own])
-    return [Given(one, entry, begun, many) for one, entry, begun, (_, many) in zip(held, last, first, own, strict=True)]
+    return [
+        Given(one, entry, begun, many)
+        for one, entry, begun, (_, many) in zip(held, last, first, own, strict=True)
+    ]
 
 
 def shares(who: Sequence[str], given: Iterable[Given]) -> tuple[Share, ...]:
@@ -123,10 +144,18 @@ def share(given: Sequence[Given]) -> Share:
     last = max(given, key=lambda one: one.entry.number)
     ended = [one.held.withdrawn for one in given]
     return Share(
-        last.held.release, last.held.shape, tuple(sorted({name for one in given for name in one.held.tables})), last.entry.number,
-        min(one.first.at for one in given), last.entry.at, last.entry.verdicts, sum(one.entries for one in given), len({(one.held.definition, one.held.answer) for one in given}),
-        not last.held.to, max((one for one in ended if one is not None), default=None) if None not in ended else None,
-    )  # fmt: skip
+        last.held.release,
+        last.held.shape,
+        tuple(sorted({name for one in given for name in one.held.tables})),
+        last.entry.number,
+        min(one.first.at for one in given),
+        last.entry.at,
+        last.entry.verdicts,
+        sum(one.entries for one in given),
+        len({(one.held.definition, one.held.answer) for one in given}),
+        not last.held.to,
+        max((one for one in ended if one is not None), default=None) if None not in ended else None,
+    )
 
 
 def worst(statuses: Iterable[str]) -> str:

@@ -64,7 +64,9 @@ class Standings:
 
     def status(self, holder: Who) -> str:
         """The worst verdict about one holder; nothing where no check asks."""
-        return worst("undecided" if one.status == "not asked" else one.status for one in self.of(holder))
+        return worst(
+            "undecided" if one.status == "not asked" else one.status for one in self.of(holder)
+        )
 
 
 def standings(plan: Plan, job: Job | None = None) -> Standings:
@@ -102,10 +104,22 @@ def as_it_is_out(plan: Plan, held: Sequence[Holding]) -> Plan:
     for one in held:
         if one.release in plan.releases:
             before = to.get(one.release, ())
-            to[one.release] = None if before is None or not one.to else tuple(sorted({*before, *one.to}))
-    releases = {name: replace(one, to=to[name] or ()) if name in to else one for name, one in plan.releases.items()}
-    checks = [replace(check, releases=own) for check in plan.checks if (own := tuple(name for name in check.releases if name in to))]
-    given = tuple(replace(check, given=tuple(dict.fromkeys([*out_already(check, plan), LEDGER]))) for check in checks)
+            to[one.release] = (
+                None if before is None or not one.to else tuple(sorted({*before, *one.to}))
+            )
+    releases = {
+        name: replace(one, to=to[name] or ()) if name in to else one
+        for name, one in plan.releases.items()
+    }
+    checks = [
+        replace(check, releases=own)
+        for check in plan.checks
+        if (own := tuple(name for name in check.releases if name in to))
+    ]
+    given = tuple(
+        replace(check, given=tuple(dict.fromkeys([*out_already(check, plan), LEDGER])))
+        for check in checks
+    )
     published = plan.published if LEDGER in plan.published else (*plan.published, LEDGER)
     return replace(plan, releases=releases, checks=given, published=published)
 
@@ -126,16 +140,33 @@ def asked_for_all(check: Check, desk: Desk, holders: Sequence[Who]) -> Iterator[
         said = " ".join(part for part in (error.message, error.hint) if part)
         for holder in holders:
             if own := theirs(check, desk.plan, holder):
-                yield Standing(holder, holder, check.kind, check.name, check.kind, own, "not asked", said)
+                yield Standing(
+                    holder, holder, check.kind, check.name, check.kind, own, "not asked", said
+                )
         return
-    by_hand = {(frozenset(hand.adversary.held), hand.new): (verdict, hand) for verdict, hand in found}
+    by_hand = {
+        (frozenset(hand.adversary.held), hand.new): (verdict, hand) for verdict, hand in found
+    }
     for holder in holders:
         parts = [
-            (part, *by_hand[key]) for part in parts_of(holder, check)
-            if (key := (frozenset(one for one in held if one.known_to(part)), theirs(check, desk.plan, part))) in by_hand
-        ]  # fmt: skip
+            (part, *by_hand[key])
+            for part in parts_of(holder, check)
+            if (
+                key := (
+                    frozenset(one for one in held if one.known_to(part)),
+                    theirs(check, desk.plan, part),
+                )
+            )
+            in by_hand
+        ]
         if parts:
-            yield standing(check, holder, *min(parts, key=lambda one: ("breached", "undecided", "holds").index(one[1].status)))
+            yield standing(
+                check,
+                holder,
+                *min(
+                    parts, key=lambda one: ("breached", "undecided", "holds").index(one[1].status)
+                ),
+            )
 
 
 def judged_for_all(check: Check, desk: Desk) -> list[tuple[Verdict, Hand]]:
@@ -168,13 +199,25 @@ def parts_of(holder: Who, check: Check) -> list[Who]:
 
 def theirs(check: Check, plan: Plan, who: Who) -> tuple[str, ...]:
     """The releases of a check that some have."""
-    return tuple(name for name in check.releases if not plan.releases[name].to or have_common(plan.releases[name].to, who))
+    return tuple(
+        name
+        for name in check.releases
+        if not plan.releases[name].to or have_common(plan.releases[name].to, who)
+    )
 
 
 def standing(check: Check, holder: Who, who: Who, verdict: Verdict, hand: Hand) -> Standing:
     """What was found for one holder."""
     together = in_words([one for one in hand.joined if one.release not in hand.new])
     return Standing(
-        holder, who, check.kind, check.name, verdict.label, hand.new, verdict.status, verdict.because, together,
+        holder,
+        who,
+        check.kind,
+        check.name,
+        verdict.label,
+        hand.new,
+        verdict.status,
+        verdict.because,
+        together,
         replace(verdict, name=check.name),
-    )  # fmt: skip
+    )

@@ -31,7 +31,9 @@ def tree_of(plan: Plan, name: str, readings: Readings) -> exp.Query | None:
         exact = readings.view(name).exact
         if exact is None or not exact.parts:
             return None
-        tree = parsed(Text(to_sql(exact, readings.relations(), readings.dialect), name), readings.dialect)
+        tree = parsed(
+            Text(to_sql(exact, readings.relations(), readings.dialect), name), readings.dialect
+        )
     else:
         readings.view(name)  # what is no single query, or changes by itself, is refused here
         tree = expanded(plan, name)
@@ -98,7 +100,9 @@ def outer_tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """The tables in a query that are none of its own WITH queries."""
     local = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for node in tree.find_all(exp.Table):
-        if isinstance(node.this, exp.Identifier) and not (not node.db and node.name.lower() in local):
+        if isinstance(node.this, exp.Identifier) and not (
+            not node.db and node.name.lower() in local
+        ):
             yield node
 
 
@@ -124,13 +128,17 @@ def named_fully(tree: exp.Query, plan: Plan) -> exp.Query:
 
 def spelling(tree: exp.Expr, plan: Plan, name: str) -> exp.Identifier:
     """A view's name as a query has it, with its quotes: without them PostgreSQL means small letters."""
-    found = next((node.this for node in tree.find_all(exp.Table) if _view(plan, node) == name), None)
+    found = next(
+        (node.this for node in tree.find_all(exp.Table) if _view(plan, node) == name), None
+    )
     return found.copy() if found is not None else exp.to_identifier(name, quoted=True)
 
 
 def _table(plan: Plan, node: exp.Table) -> str | None:
     """The table of the plan that a name in FROM means; tables come before views."""
-    for wanted in (table_name(node), node.name) if node.db.lower() in DEFAULT_SCHEMAS else (table_name(node),):
+    for wanted in (
+        (table_name(node), node.name) if node.db.lower() in DEFAULT_SCHEMAS else (table_name(node),)
+    ):
         if wanted in plan.tables:
             return wanted
         alike = [name for name in plan.tables if name.lower() == wanted.lower()]

@@ -31,9 +31,13 @@ def unasked(check: Check, holdings: Holdings) -> tuple[str, ...]:
     asked = replace(check, given=(*out_already(check, plan), LEDGER))
     with suppress(TacitError):
         if words := known_by_ledger(asked, holdings):
-            return (f"the ledger {plan.ledger} says that {words}, and this plan does not ask it: what both tell together was not judged. Add to the plan: {published(plan)}",)
+            return (
+                f"the ledger {plan.ledger} says that {words}, and this plan does not ask it: what both tell together was not judged. Add to the plan: {published(plan)}",
+            )
         if words := drawn_before(asked, holdings):
-            return (f"the ledger {plan.ledger} has {words} already, and this plan does not ask it: another output would spend once more. Add to the plan: {published(plan)}",)
+            return (
+                f"the ledger {plan.ledger} has {words} already, and this plan does not ask it: another output would spend once more. Add to the plan: {published(plan)}",
+            )
     return ()
 
 
@@ -41,7 +45,11 @@ def drawn_before(check: Check, holdings: Holdings) -> str:
     """What of the synthetic releases that a check names is out by the ledger, in words: each output spends by itself."""
     if check.kind not in OF_SYNTHETIC:
         return ""
-    return ", ".join(one.told for one in holdings.held(check) if one.entry is not None and one.release in check.releases)
+    return ", ".join(
+        one.told
+        for one in holdings.held(check)
+        if one.entry is not None and one.release in check.releases
+    )
 
 
 def published(plan: Plan) -> str:
@@ -59,5 +67,14 @@ def is_judged(held: Held, check: Check, plan: Plan) -> bool:
 
 def known_by_ledger(check: Check, holdings: Holdings) -> str:
     """Who has what by the ledger of those who get what a check names, in words."""
-    held = [one for one in holdings.held(check) if one.entry is not None and not is_judged(one, check, holdings.plan)]
-    return who_holds([Hand(one) for one in adversaries(check, holdings.plan, held, together=check.kind not in OF_WORLDS)])
+    held = [
+        one
+        for one in holdings.held(check)
+        if one.entry is not None and not is_judged(one, check, holdings.plan)
+    ]
+    return who_holds(
+        [
+            Hand(one)
+            for one in adversaries(check, holdings.plan, held, together=check.kind not in OF_WORLDS)
+        ]
+    )

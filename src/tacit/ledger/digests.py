@@ -29,7 +29,10 @@ class AnswerDigest:
     hashed by what they are: 3, 3.0 and Decimal("3.00") are one number, a date is its midnight.
 
     >>> one, two = AnswerDigest(Key(bytes(32)), ["n"]), AnswerDigest(Key(bytes(32)), ["N"])
-    >>> one.add((1,)); one.add(("x",)); two.add(("x",)); two.add((Decimal("1.0"),))
+    >>> one.add((1,))
+    ... one.add(("x",))
+    ... two.add(("x",))
+    ... two.add((Decimal("1.0"),))
     >>> one.hex() == two.hex()
     True
     """
@@ -44,14 +47,18 @@ class AnswerDigest:
     def add(self, row: Sequence[Any]) -> None:
         """Count one more row in."""
         if len(row) != len(self.columns):
-            raise DataError(f"a row of the answer has {len(row)} values, but there are {len(self.columns)} columns.")
+            raise DataError(
+                f"a row of the answer has {len(row)} values, but there are {len(self.columns)} columns."
+            )
         hashed = hmac.digest(self._for_rows, b"".join(map(value_bytes, row)), "sha256")
         self._sum = (self._sum + int.from_bytes(hashed, "big")) % SPACE
         self.rows += 1
 
     def hex(self) -> str:
         """The hash of what was added so far. Engines do not tell Zip from zip, so neither does it."""
-        said = canonical([[column.casefold() for column in self.columns], self.rows, f"{self._sum:064x}"])
+        said = canonical(
+            [[column.casefold() for column in self.columns], self.rows, f"{self._sum:064x}"]
+        )
         return self._key.mac("answer", said.encode())
 
 
@@ -91,7 +98,9 @@ def _whole(value: int) -> bytes:
 def _decimal(value: Decimal) -> bytes:
     sign, digits, exponent = value.as_tuple()
     if isinstance(exponent, str):
-        return _special(float("nan") if value.is_nan() else math.copysign(math.inf, -1 if sign else 1))
+        return _special(
+            float("nan") if value.is_nan() else math.copysign(math.inf, -1 if sign else 1)
+        )
     text = "".join(map(str, digits)).lstrip("0")
     short = text.rstrip("0")
     if not short:
@@ -162,7 +171,11 @@ WRITERS: dict[type, Callable[[Any], bytes]] = {
 def _writer(value: Any) -> Callable[[Any], bytes]:
     """For classes that are not listed: numbers of NumPy, and those that descend from a listed one."""
     numbers = "datetime64", "timedelta64"  # whose item() may be a bare number of nanoseconds
-    if callable(plain := getattr(value, "item", None)) and type(value).__name__ not in numbers and type(plain()) in WRITERS:
+    if (
+        callable(plain := getattr(value, "item", None))
+        and type(value).__name__ not in numbers
+        and type(plain()) in WRITERS
+    ):
         return lambda one: WRITERS[type(one.item())](one.item())
     for kind in type(value).__mro__:
         if kind in WRITERS:

@@ -73,7 +73,10 @@ class Entry(Draft):
 def content(entry: Entry) -> dict[str, Any]:
     """All that an entry says, except its own hash."""
     plain = {one.name: getattr(entry, one.name) for one in fields(entry) if one.name != "hash"}
-    judged = [{one.name: getattr(verdict, one.name) for one in fields(verdict)} for verdict in entry.verdicts]
+    judged = [
+        {one.name: getattr(verdict, one.name) for one in fields(verdict)}
+        for verdict in entry.verdicts
+    ]
     return {
         **plain,
         "tables": list(entry.tables),
@@ -125,9 +128,16 @@ def identity(entry: Draft) -> str:
     """
     known = entry.answer is not None or entry.shape == "constraint"
     said = [
-        entry.release, entry.shape, list(entry.tables), list(entry.to), entry.definition, entry.answer,
-        dict(entry.spent), entry.people, None if known else getattr(entry, "number", None),
-    ]  # fmt: skip
+        entry.release,
+        entry.shape,
+        list(entry.tables),
+        list(entry.to),
+        entry.definition,
+        entry.answer,
+        dict(entry.spent),
+        entry.people,
+        None if known else getattr(entry, "number", None),
+    ]
     return hashlib.sha256(canonical(said).encode()).hexdigest()
 
 
@@ -145,11 +155,26 @@ def checked(draft: Draft) -> Draft:
     for what, names in (("table", draft.tables), ("recipient", draft.to)):
         for name in names:
             check_name(what, name)
-    for what, value in (("plan", draft.plan), ("definition", draft.definition), ("answer", draft.answer), ("people", draft.people)):
-        if not (isinstance(value, str) and HEX.fullmatch(value)) and (value is not None or what not in ("answer", "people")):
-            raise InputError(f"the hash of the {what} is not one that the owner's key made.", hint="Pass what Key.mac returns.")
+    for what, value in (
+        ("plan", draft.plan),
+        ("definition", draft.definition),
+        ("answer", draft.answer),
+        ("people", draft.people),
+    ):
+        if not (isinstance(value, str) and HEX.fullmatch(value)) and (
+            value is not None or what not in ("answer", "people")
+        ):
+            raise InputError(
+                f"the hash of the {what} is not one that the owner's key made.",
+                hint="Pass what Key.mac returns.",
+            )
     _check_texts(draft)
-    return replace(draft, tables=tuple(sorted(set(draft.tables))), to=tuple(sorted(set(draft.to))), spent=dict(draft.spent))
+    return replace(
+        draft,
+        tables=tuple(sorted(set(draft.tables))),
+        to=tuple(sorted(set(draft.to))),
+        spent=dict(draft.spent),
+    )
 
 
 def check_name(what: str, name: object) -> None:
@@ -159,7 +184,12 @@ def check_name(what: str, name: object) -> None:
     Traceback (most recent call last):
     tacit.errors.InputError: 'april\\n' cannot be the name of a release. Write a line of at most 200 letters, without spaces around it.
     """
-    if not (isinstance(name, str) and 0 < len(name) <= MOST_LETTERS and name == name.strip() and is_plain(name)):
+    if not (
+        isinstance(name, str)
+        and 0 < len(name) <= MOST_LETTERS
+        and name == name.strip()
+        and is_plain(name)
+    ):
         shown = repr(name) if len(repr(name)) <= MOST_LETTERS else "this"
         raise InputError(
             f"{shown} cannot be the name of a {what}.",
@@ -179,8 +209,18 @@ def is_plain(text: str) -> bool:
 def _check_texts(draft: Draft) -> None:
     """Nothing but text, so that what is read again is what was written."""
     judged = [getattr(verdict, one.name) for verdict in draft.verdicts for one in fields(verdict)]
-    texts = [*draft.spent, *draft.spent.values(), *(one for one in judged if one is not None), draft.note]
+    texts = [
+        *draft.spent,
+        *draft.spent.values(),
+        *(one for one in judged if one is not None),
+        draft.note,
+    ]
     if not all(isinstance(one, str) for one in texts):
-        raise InputError("verdicts, what is spent and the note are texts.", hint="Write numbers as '23/5'.")
+        raise InputError(
+            "verdicts, what is spent and the note are texts.", hint="Write numbers as '23/5'."
+        )
     if len(draft.note) > MOST_NOTE or not all(map(is_plain, draft.note.split("\n"))):
-        raise InputError(f"a note is a text of at most {MOST_NOTE:,} letters.", hint="Say it shorter, without control characters and without personal values.")
+        raise InputError(
+            f"a note is a text of at most {MOST_NOTE:,} letters.",
+            hint="Say it shorter, without control characters and without personal values.",
+        )

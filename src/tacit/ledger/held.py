@@ -54,8 +54,17 @@ class Holding:
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         said = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        times = {"at": time_text(self.at), "withdrawn": self.withdrawn and time_text(self.withdrawn)}
-        return {**said, **times, "to": list(self.to), "tables": list(self.tables), "spent": dict(self.spent)}
+        times = {
+            "at": time_text(self.at),
+            "withdrawn": self.withdrawn and time_text(self.withdrawn),
+        }
+        return {
+            **said,
+            **times,
+            "to": list(self.to),
+            "tables": list(self.tables),
+            "spent": dict(self.spent),
+        }
 
 
 def holdings(ask: Ask, book: Book, tables: Collection[str] | None) -> list[Holding]:
@@ -72,7 +81,11 @@ def holdings(ask: Ask, book: Book, tables: Collection[str] | None) -> list[Holdi
 
 def _latest(ask: Ask, tables: Collection[str] | None) -> dict[int, set[tuple[str, str]]]:
     """Entries to be read: by number, the identities and tables under which they are listed."""
-    names = [row[0] for row in ask(NAMES)] if tables is None else sorted({*filter(is_plain, tables), ANY})
+    names = (
+        [row[0] for row in ask(NAMES)]
+        if tables is None
+        else sorted({*filter(is_plain, tables), ANY})
+    )
     found: dict[int, set[tuple[str, str]]] = {}
     for name in names:
         for own, number in ask(LATEST, name, name, name):
@@ -81,7 +94,10 @@ def _latest(ask: Ask, tables: Collection[str] | None) -> dict[int, set[tuple[str
 
 
 def _entries(ask: Ask, book: Book, numbers: Collection[int]) -> Iterator[Entry]:
-    rows = ask(f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({_marks(numbers)}) ORDER BY number", *numbers)
+    rows = ask(
+        f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({_marks(numbers)}) ORDER BY number",
+        *numbers,
+    )
     yield from rows_to_entries(book, rows)
 
 
@@ -90,9 +106,18 @@ def _told(ask: Ask, book: Book, entries: list[Entry]) -> Iterator[Holding]:
     for entry in entries:
         at = next((one.at for one in withdrawals.get(entry.release, ()) if _ends(one, entry)), None)
         yield Holding(
-            entry.release, entry.shape, entry.to, entry.tables, entry.definition, entry.answer,
-            entry.number, entry.at, at, entry.spent, entry.people,
-        )  # fmt: skip
+            entry.release,
+            entry.shape,
+            entry.to,
+            entry.tables,
+            entry.definition,
+            entry.answer,
+            entry.number,
+            entry.at,
+            at,
+            entry.spent,
+            entry.people,
+        )
 
 
 def _withdrawals(ask: Ask, book: Book, releases: list[str]) -> dict[str, list[Entry]]:
@@ -112,4 +137,6 @@ def _ends(withdrawal: Entry, entry: Entry) -> bool:
     """Was it withdrawn later, from everybody or from all who had it?"""
     if withdrawal.number < entry.number or withdrawal.kind != "withdrawal":
         return False
-    return not withdrawal.to or (bool(entry.to) and set(map(folded, entry.to)) <= set(map(folded, withdrawal.to)))
+    return not withdrawal.to or (
+        bool(entry.to) and set(map(folded, entry.to)) <= set(map(folded, withdrawal.to))
+    )

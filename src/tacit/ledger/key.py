@@ -34,7 +34,10 @@ class Key:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) != SIZE:
-            raise InputError(f"a key has {SIZE} bytes, not {len(secret)}.", hint="Take it from the file that Tacit made.")
+            raise InputError(
+                f"a key has {SIZE} bytes, not {len(secret)}.",
+                hint="Take it from the file that Tacit made.",
+            )
         self._secret = secret
 
     def __repr__(self) -> str:
@@ -75,13 +78,15 @@ def read_key(folder: Path) -> Key:
         reason = (error.strerror or str(error)).lower()
         raise InputError(
             f"the key of the ledger, {path}, cannot be read: {reason}.",
-            hint="Run as the user who owns it.", mark=Mark(str(path)),
-        ) from None  # fmt: skip
+            hint="Run as the user who owns it.",
+            mark=Mark(str(path)),
+        ) from None
     if os.name == "posix" and mode & OTHERS:
         raise InputError(
             f"the key of the ledger, {path}, is open to other users (mode {stat.S_IMODE(mode):04o}).",
-            hint=f"Run: chmod 600 {path}. Who has read it can forge entries and guess small answers.", mark=Mark(str(path)),
-        )  # fmt: skip
+            hint=f"Run: chmod 600 {path}. Who has read it can forge entries and guess small answers.",
+            mark=Mark(str(path)),
+        )
     return _parsed(path, written)
 
 
@@ -108,8 +113,9 @@ def _parsed(path: Path, written: bytes) -> Key:
     except ValueError:  # its words would repeat a part of the key
         raise InputError(
             f"{path} is not a key of a ledger: it has to hold {2 * SIZE} hexadecimal digits.",
-            hint=f"Put the key back from your copy, or say where it is: {VARIABLE}=FILE.", mark=Mark(str(path)),
-        ) from None  # fmt: skip
+            hint=f"Put the key back from your copy, or say where it is: {VARIABLE}=FILE.",
+            mark=Mark(str(path)),
+        ) from None
 
 
 def _create(path: Path) -> None:
@@ -131,8 +137,9 @@ def _create(path: Path) -> None:
         reason = (error.strerror or str(error)).lower()
         raise InputError(
             f"the key of the ledger cannot be written to {path}: {reason}.",
-            hint=f"Make its folder writable, or choose another place: {VARIABLE}=FILE.", mark=Mark(str(path)),
-        ) from None  # fmt: skip
+            hint=f"Make its folder writable, or choose another place: {VARIABLE}=FILE.",
+            mark=Mark(str(path)),
+        ) from None
 
 
 def sync_folder(folder: Path) -> None:

@@ -61,7 +61,9 @@ class Ledger:
     Use `open_ledger`; a ledger is a context manager and may be used by several threads.
     """
 
-    def __init__(self, store: Store, key: Key, *, clock: Callable[[], datetime] | None = None) -> None:
+    def __init__(
+        self, store: Store, key: Key, *, clock: Callable[[], datetime] | None = None
+    ) -> None:
         self.store = store
         self.key = key
         self._now = clock or partial(datetime.now, UTC)
@@ -102,7 +104,9 @@ class Ledger:
                 before = entry.hash
         return entries
 
-    def entries(self, *, release: str | None = None, to: str | None = None, last: int | None = None) -> Iterator[Entry]:
+    def entries(
+        self, *, release: str | None = None, to: str | None = None, last: int | None = None
+    ) -> Iterator[Entry]:
         """Entries in their order: those of a release, those that reached a client (also by way of the public), the last few."""
         if last is not None:
             return iter([*islice(self._walk(release, to, newest=True), max(0, last))][::-1])
@@ -111,12 +115,20 @@ class Ledger:
     def entry(self, number: int) -> Entry:
         """The entry with this number."""
         with self.store.reading() as ask:
-            rows = ask("SELECT number, body, hash FROM tacit_entries WHERE number = ?", number) if abs(number) < 1 << 63 else []
+            rows = (
+                ask("SELECT number, body, hash FROM tacit_entries WHERE number = ?", number)
+                if abs(number) < 1 << 63
+                else []
+            )
             if not rows:
                 end = self._end(ask)[0]
                 raise InputError(
                     f"there is no entry {number} in the ledger {self.where}.",
-                    hint=f"It has the entries 1 to {end}." if end > 1 else "It has one entry, 1." if end else "It has no entries yet.",
+                    hint=f"It has the entries 1 to {end}."
+                    if end > 1
+                    else "It has one entry, 1."
+                    if end
+                    else "It has no entries yet.",
                 )
             return next(rows_to_entries(self.book, rows))
 
@@ -134,7 +146,9 @@ class Ledger:
                     raise changed(self.where, fault.message)
             return holdings(ask, self.book, tables)
 
-    def verify(self, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY) -> Verified:
+    def verify(
+        self, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY
+    ) -> Verified:
         """Was anything changed, put in another order, taken out or cut off since it was recorded?
 
         Who puts a whole older copy of the ledger in its place goes unseen, unless `expect` is a hash
@@ -176,8 +190,9 @@ class Ledger:
             with self.store.reading() as ask:
                 rows = ask(
                     f"SELECT number, body, hash FROM tacit_entries WHERE number {sign} ? {only} ORDER BY number {order} LIMIT {PAGE}",
-                    place, *values,
-                )  # fmt: skip
+                    place,
+                    *values,
+                )
             for entry in rows_to_entries(self.book, rows):
                 if to is None or not entry.to or is_among(to, entry.to):
                     yield entry
@@ -186,7 +201,9 @@ class Ledger:
             place = rows[-1][0]
 
     def _check_known(self, ask: Ask, release: str) -> None:
-        if not ask("SELECT 1 FROM tacit_entries WHERE release = ? AND kind = 'release' LIMIT 1", release):
+        if not ask(
+            "SELECT 1 FROM tacit_entries WHERE release = ? AND kind = 'release' LIMIT 1", release
+        ):
             raise InputError(
                 f"the release {release!r} is not in the ledger {self.where}, so it cannot be withdrawn.",
                 hint="tacit ledger list says what is out.",
@@ -202,14 +219,28 @@ class Ledger:
 def append(ask: Ask, book: Book, entry: Entry) -> None:
     """Write an entry, what it concerns, and the new end of the chain."""
     body = canonical(content(entry))
-    ask("INSERT INTO tacit_entries (number, kind, release, body, hash) VALUES (?, ?, ?, ?, ?)", entry.number, entry.kind, entry.release, body, entry.hash)
+    ask(
+        "INSERT INTO tacit_entries (number, kind, release, body, hash) VALUES (?, ?, ?, ?, ?)",
+        entry.number,
+        entry.kind,
+        entry.release,
+        body,
+        entry.hash,
+    )
     for name in concerned(entry):
-        ask("INSERT INTO tacit_concerns (name, identity, number) VALUES (?, ?, ?)", name, identity(entry), entry.number)
+        ask(
+            "INSERT INTO tacit_concerns (name, identity, number) VALUES (?, ?, ?)",
+            name,
+            identity(entry),
+            entry.number,
+        )
     users = ask("SELECT users FROM tacit_head")[0][0]
     book.move(ask, Head(entry.number, entry.hash, users))
 
 
-def open_ledger(where: str, folder: Path, *, key: Key | None = None, create: bool = False) -> Ledger:
+def open_ledger(
+    where: str, folder: Path, *, key: Key | None = None, create: bool = False
+) -> Ledger:
     """The ledger that a plan names: a SQLite file (relative to the plan's folder) or postgresql://...
 
     Where there is none yet it is made if `create` says so, with a key if there is none either. A ledger
@@ -260,6 +291,21 @@ def no_ledger(where: str) -> NoLedger:
 def begin(ask: Ask, key: Key) -> None:
     """Fill the tables of a new ledger."""
     book, begun = Book(key, secrets.token_hex(16), ""), time_text(datetime.now(UTC))
-    ask("INSERT INTO tacit_ledger (one, format, id, begun, proof) VALUES (1, ?, ?, ?, ?)", FORMAT, book.id, begun, proof_of(key, book.id, begun))
-    ask("INSERT INTO tacit_head (one, number, hash, users, mac) VALUES (1, 0, ?, ?, ?)", book.empty(), NOBODY, book.seal(0, book.empty(), NOBODY))
-    ask("INSERT INTO tacit_users_head (one, version, mac) VALUES (1, ?, ?)", NOBODY, list_seal(book, NOBODY, ()))
+    ask(
+        "INSERT INTO tacit_ledger (one, format, id, begun, proof) VALUES (1, ?, ?, ?, ?)",
+        FORMAT,
+        book.id,
+        begun,
+        proof_of(key, book.id, begun),
+    )
+    ask(
+        "INSERT INTO tacit_head (one, number, hash, users, mac) VALUES (1, 0, ?, ?, ?)",
+        book.empty(),
+        NOBODY,
+        book.seal(0, book.empty(), NOBODY),
+    )
+    ask(
+        "INSERT INTO tacit_users_head (one, version, mac) VALUES (1, ?, ?)",
+        NOBODY,
+        list_seal(book, NOBODY, ()),
+    )

@@ -27,10 +27,16 @@ def size(ledger: Ledger, release: str | None = None) -> int:
     with ledger.store.reading() as ask:
         if release is None:
             return ledger.book.end(ask).number
-        return int(ask("SELECT COUNT(*) FROM tacit_entries WHERE release = ?", release)[0][0]) if is_plain(release) else 0
+        return (
+            int(ask("SELECT COUNT(*) FROM tacit_entries WHERE release = ?", release)[0][0])
+            if is_plain(release)
+            else 0
+        )
 
 
-def page(ledger: Ledger, offset: int, limit: int, *, release: str | None = None, newest: bool = True) -> list[Entry]:
+def page(
+    ledger: Ledger, offset: int, limit: int, *, release: str | None = None, newest: bool = True
+) -> list[Entry]:
     """The entries from a place on, the newest first (or the oldest). Each one's hash is checked, and that none is missing between them.
 
     Without a release the place says the number; with one the index is walked along. A million entries are no matter.
@@ -38,7 +44,16 @@ def page(ledger: Ledger, offset: int, limit: int, *, release: str | None = None,
     order = "DESC" if newest else "ASC"
     with ledger.store.reading() as ask:
         if release is not None:
-            rows = ask(f"SELECT number FROM tacit_entries WHERE release = ? ORDER BY number {order} LIMIT ? OFFSET ?", release, limit, offset) if is_plain(release) else []
+            rows = (
+                ask(
+                    f"SELECT number FROM tacit_entries WHERE release = ? ORDER BY number {order} LIMIT ? OFFSET ?",
+                    release,
+                    limit,
+                    offset,
+                )
+                if is_plain(release)
+                else []
+            )
             numbers: Sequence[int] = [row[0] for row in rows]
         else:
             end = ledger.book.end(ask).number
@@ -53,14 +68,18 @@ def those(ledger: Ledger, numbers: Sequence[int]) -> list[Entry]:
     with ledger.store.reading() as ask:
         for some in chunks(list(numbers)):
             marks = ", ".join("?" for _ in some)
-            rows = ask(f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({marks})", *some)
+            rows = ask(
+                f"SELECT number, body, hash FROM tacit_entries WHERE number IN ({marks})", *some
+            )
             found |= {entry.number: entry for entry in rows_to_entries(ledger.book, rows)}
     if missing := [number for number in numbers if number not in found]:
         raise changed(ledger.where, f"entry {missing[0]} is missing.")
     return [found[number] for number in numbers]
 
 
-def reaching(ledger: Ledger, client: str, *, release: str | None = None, job: Job | None = None) -> array[int]:
+def reaching(
+    ledger: Ledger, client: str, *, release: str | None = None, job: Job | None = None
+) -> array[int]:
     """The numbers of the entries that reached a client, also by way of the public, the oldest first.
 
     All entries are looked at once; their hashes are checked when they are shown.
@@ -81,7 +100,11 @@ def _recipients(ledger: Ledger, release: str | None, job: Job) -> Iterator[tuple
     while True:
         job.step(f"looking at entry {place + 1:,}", min(1.0, place / last))
         with ledger.store.reading() as ask:
-            rows = ask(f"SELECT number, body FROM tacit_entries WHERE number > ? {only} ORDER BY number LIMIT {STEP}", place, *values)
+            rows = ask(
+                f"SELECT number, body FROM tacit_entries WHERE number > ? {only} ORDER BY number LIMIT {STEP}",
+                place,
+                *values,
+            )
         for number, body in rows:
             yield number, recipients_in(str(body), number, ledger.where)
         if len(rows) < STEP:

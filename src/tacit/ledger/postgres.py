@@ -23,7 +23,9 @@ LOCK = 0x7AC17_1ED  # the advisory lock of writers: the same number in every Tac
 FRESH_SECONDS = 1.0  # how long a version of the users may be used
 
 # A role may have turned waiting for the disk off; an entry is not recorded before it is there.
-SESSION = f"SET synchronous_commit = on; SET lock_timeout = '{WAIT_SECONDS}s'; SET row_security = off"
+SESSION = (
+    f"SET synchronous_commit = on; SET lock_timeout = '{WAIT_SECONDS}s'; SET row_security = off"
+)
 
 
 OF_TABLES = "FROM unnest(?::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)"
@@ -35,8 +37,12 @@ TRIGGERS = (
     f"SELECT 'trigger ' || g.tgname, c.relname || ' ' || g.tgenabled::text || ' ' || g.tgtype || ' ' || p.prosrc {OF_TABLES} "
     "JOIN pg_trigger g ON g.tgrelid = c.oid AND NOT g.tgisinternal JOIN pg_proc p ON p.oid = g.tgfoid"
 )
-RULES = f"SELECT 'rule ' || r.rulename, c.relname {OF_TABLES} JOIN pg_rewrite r ON r.ev_class = c.oid"
-GUARD = 2 | 8 | 16 | 32  # before DELETE, UPDATE and TRUNCATE, once for a statement, as pg_trigger writes it
+RULES = (
+    f"SELECT 'rule ' || r.rulename, c.relname {OF_TABLES} JOIN pg_rewrite r ON r.ev_class = c.oid"
+)
+GUARD = (
+    2 | 8 | 16 | 32
+)  # before DELETE, UPDATE and TRUNCATE, once for a statement, as pg_trigger writes it
 
 
 class PostgresStore(Store):
@@ -67,7 +73,11 @@ class PostgresStore(Store):
         """Columns, triggers with what they run, and rules."""
         made = [(f"table {table}", ", ".join(names)) for table, names in columns().items()]
         made += [(f"trigger {table}_guard", f"{table} O {GUARD} {REFUSE}") for table in APPEND_ONLY]
-        found = [(name, said) for query in (COLUMNS, TRIGGERS, RULES) for name, said in ask(query, list(TABLES))]
+        found = [
+            (name, said)
+            for query in (COLUMNS, TRIGGERS, RULES)
+            for name, said in ask(query, list(TABLES))
+        ]
         return list(differences(made, found))
 
     def version(self) -> object:
@@ -75,7 +85,10 @@ class PostgresStore(Store):
         with self._lock:
             if self._seen is None or time.monotonic() > self._seen[0] + FRESH_SECONDS:
                 with self.reading() as ask:
-                    self._seen = time.monotonic(), tuple(ask("SELECT version, mac FROM tacit_users_head"))
+                    self._seen = (
+                        time.monotonic(),
+                        tuple(ask("SELECT version, mac FROM tacit_users_head")),
+                    )
             return self._seen[1]
 
     def close(self) -> None:
@@ -87,7 +100,10 @@ class PostgresStore(Store):
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Ask]:
-        connection, psycopg = self._begin("READ COMMITTED READ WRITE" if write else "REPEATABLE READ READ ONLY"), _psycopg()
+        connection, psycopg = (
+            self._begin("READ COMMITTED READ WRITE" if write else "REPEATABLE READ READ ONLY"),
+            _psycopg(),
+        )
 
         def ask(statement: str, *values: object) -> list[Row]:
             try:
@@ -145,9 +161,15 @@ class PostgresStore(Store):
         from tacit.engines.postgres_session import refused
 
         if error.sqlstate == "55P03":
-            return EngineError(f"another process has been writing to the ledger for more than {WAIT_SECONDS} seconds; nothing was recorded.", hint="Try again when it is done.")
+            return EngineError(
+                f"another process has been writing to the ledger for more than {WAIT_SECONDS} seconds; nothing was recorded.",
+                hint="Try again when it is done.",
+            )
         if error.sqlstate == "42501":
-            return EngineError(f"the ledger: {error.diag.message_primary}.", hint="Connect as the role that owns the ledger's tables.")
+            return EngineError(
+                f"the ledger: {error.diag.message_primary}.",
+                hint="Connect as the role that owns the ledger's tables.",
+            )
         told = refused(error)
         return EngineError(f"the ledger: {told.message}", hint=told.hint)
 
@@ -178,7 +200,9 @@ def _connect(url: str) -> Any:
     except DataError as error:
         raise DataError(error.message.replace("source:", "ledger:"), hint=error.hint) from None
     try:
-        connection = psycopg.connect(**settings, autocommit=True, client_encoding="UTF8", prepare_threshold=None)
+        connection = psycopg.connect(
+            **settings, autocommit=True, client_encoding="UTF8", prepare_threshold=None
+        )
         connection.execute(SESSION)
     except psycopg.Error as error:
         told = not_connected(error, settings)

@@ -57,7 +57,11 @@ class Book:
 
     def move(self, ask: Ask, head: Head) -> None:
         """Write another head."""
-        ask("UPDATE tacit_head SET number = ?, hash = ?, users = ?, mac = ? WHERE one = 1", *head, self.seal(*head))
+        ask(
+            "UPDATE tacit_head SET number = ?, hash = ?, users = ?, mac = ? WHERE one = 1",
+            *head,
+            self.seal(*head),
+        )
 
     def end(self, ask: Ask) -> Head:
         """The head; an error unless it and the last row agree."""
@@ -71,7 +75,9 @@ class Book:
 
     def fits(self, body: object, own: object) -> bool:
         """Did the owner's key make this hash from this body?"""
-        return isinstance(body, str) and same(self.key.mac("entry", body.encode("utf-8", "surrogateescape")), own)
+        return isinstance(body, str) and same(
+            self.key.mac("entry", body.encode("utf-8", "surrogateescape")), own
+        )
 
 
 def same(expected: str, found: object) -> bool:
@@ -112,7 +118,10 @@ def read_book(ask: Ask, key: Key, where: str) -> Book:
         raise changed(where, "its first row is gone.")
     version, own, begun, proof = rows[0]
     if version != FORMAT:
-        raise InputError(f"the ledger {where} has format {version}; this Tacit reads format {FORMAT}.", hint="Use the Tacit that wrote it, or a newer one.")
+        raise InputError(
+            f"the ledger {where} has format {version}; this Tacit reads format {FORMAT}.",
+            hint="Use the Tacit that wrote it, or a newer one.",
+        )
     if not same(proof_of(key, own, begun), proof):
         raise InputError(
             f"this key is not the one the ledger {where} was begun with.",

@@ -1,10 +1,10 @@
 """The tables of a ledger, the same in SQLite and PostgreSQL, and what keeps them from being changed.
 
-    tacit_ledger      one row: the format, the ledger's own number (random), and a proof that the key fits
-    tacit_entries     the chain: each body is the canonical JSON that the hash is made of
-    tacit_concerns    which entries are about a table, so that a check reads only those; made from the bodies
-    tacit_head        one row: where the chain ends, and which list of users is the last
-    tacit_users       who may ask the gateway; tacit_users_head ends their list
+tacit_ledger      one row: the format, the ledger's own number (random), and a proof that the key fits
+tacit_entries     the chain: each body is the canonical JSON that the hash is made of
+tacit_concerns    which entries are about a table, so that a check reads only those; made from the bodies
+tacit_head        one row: where the chain ends, and which list of users is the last
+tacit_users       who may ask the gateway; tacit_users_head ends their list
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 FORMAT = 1
-TABLES = ("tacit_ledger", "tacit_entries", "tacit_concerns", "tacit_head", "tacit_users", "tacit_users_head")
+TABLES = (
+    "tacit_ledger",
+    "tacit_entries",
+    "tacit_concerns",
+    "tacit_head",
+    "tacit_users",
+    "tacit_users_head",
+)
 APPEND_ONLY = ("tacit_ledger", "tacit_entries", "tacit_concerns")
 REFUSAL = "the ledger is append-only"
 REFUSE = f" BEGIN RAISE EXCEPTION '{REFUSAL}'; END "  # what a guard runs in PostgreSQL
@@ -56,10 +63,7 @@ def sqlite_statements() -> list[str]:
 
 def postgres_statements() -> list[str]:
     """All statements that begin a ledger in PostgreSQL."""
-    refuse = (
-        "CREATE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$${REFUSE}$$"
-    )
+    refuse = f"CREATE FUNCTION tacit_append_only() RETURNS trigger LANGUAGE plpgsql AS $${REFUSE}$$"
     guards = [
         f"CREATE TRIGGER {table}_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
         "FOR EACH STATEMENT EXECUTE FUNCTION tacit_append_only()"
@@ -74,17 +78,31 @@ def columns() -> dict[str, list[str]]:
     >>> columns()["tacit_users_head"]
     ['one', 'version', 'mac']
     """
-    made = {match[1]: match[2] for one in STATEMENTS if (match := re.match(r"CREATE TABLE (\w+) \((.*)\)", one))}
-    return {table: re.findall(r"(?:^|, )([a-z]+) (?:INTEGER|\{)", said) for table, said in made.items()}
+    made = {
+        match[1]: match[2]
+        for one in STATEMENTS
+        if (match := re.match(r"CREATE TABLE (\w+) \((.*)\)", one))
+    }
+    return {
+        table: re.findall(r"(?:^|, )([a-z]+) (?:INTEGER|\{)", said) for table, said in made.items()
+    }
 
 
-def differences(expected: Iterable[tuple[str, str]], found: Iterable[tuple[str, str]]) -> Iterator[str]:
+def differences(
+    expected: Iterable[tuple[str, str]], found: Iterable[tuple[str, str]]
+) -> Iterator[str]:
     """What is not as it was made: things by what they are called, and how they are written.
 
-    >>> list(differences([("trigger a", "x"), ("table b", "y")], [("table b", "z"), ("trigger c", "")]))
+    >>> list(
+    ...     differences(
+    ...         [("trigger a", "x"), ("table b", "y")], [("table b", "z"), ("trigger c", "")]
+    ...     )
+    ... )
     ['the trigger a is gone.', 'the table b was changed.', 'the trigger c is not of Tacit.']
     """
     made, there = dict(expected), dict(found)
     yield from (f"the {name} is gone." for name in made if name not in there)
-    yield from (f"the {name} was changed." for name in made if name in there and there[name] != made[name])
+    yield from (
+        f"the {name} was changed." for name in made if name in there and there[name] != made[name]
+    )
     yield from (f"the {name} is not of Tacit." for name in there if name not in made)

@@ -19,13 +19,33 @@ from tacit.ledger.store import WAIT_SECONDS, Ask, Row, Store
 # What SQLite refused, by the beginning of its name for it, and what to do next.
 REFUSALS = (
     ("SQLITE_FULL", "the disk is full; nothing was recorded", "Free some space, then try again."),
-    ("SQLITE_IOERR", "the disk does not take what is written; nothing was recorded", "Is it full, or at a limit? Look at df and ulimit -f, then try again."),
-    ("SQLITE_BUSY", f"another process has been writing for more than {WAIT_SECONDS} seconds; nothing was recorded", "Try again when it is done."),
-    ("SQLITE_READONLY", "it cannot be written to", "Run as the user who owns the file and its folder."),
-    ("SQLITE_CANTOPEN", "it cannot be opened", "Check the path, and that this user may write to its folder."),
-    ("SQLITE_NOTADB", "it is not a SQLite file", "Correct `ledger:` in the plan, or put the ledger back from your copy."),
+    (
+        "SQLITE_IOERR",
+        "the disk does not take what is written; nothing was recorded",
+        "Is it full, or at a limit? Look at df and ulimit -f, then try again.",
+    ),
+    (
+        "SQLITE_BUSY",
+        f"another process has been writing for more than {WAIT_SECONDS} seconds; nothing was recorded",
+        "Try again when it is done.",
+    ),
+    (
+        "SQLITE_READONLY",
+        "it cannot be written to",
+        "Run as the user who owns the file and its folder.",
+    ),
+    (
+        "SQLITE_CANTOPEN",
+        "it cannot be opened",
+        "Check the path, and that this user may write to its folder.",
+    ),
+    (
+        "SQLITE_NOTADB",
+        "it is not a SQLite file",
+        "Correct `ledger:` in the plan, or put the ledger back from your copy.",
+    ),
     ("SQLITE_CORRUPT", "the file is damaged", "Put the ledger back from your copy."),
-)  # fmt: skip
+)
 
 THINGS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite!_stat_' ESCAPE '!' ORDER BY 1"
 
@@ -51,7 +71,8 @@ class SQLiteStore(Store):
             found = {row[0] for row in ask("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if found and found.isdisjoint(TABLES):
             raise InputError(
-                f"{self.where} is a SQLite file, but not a ledger.", hint="Write `ledger:` with another file in the plan."
+                f"{self.where} is a SQLite file, but not a ledger.",
+                hint="Write `ledger:` with another file in the plan.",
             )
         if missing := [table for table in TABLES if found and table not in found]:
             raise changed(self.where, f"it has no table {missing[0]}.")
@@ -65,7 +86,8 @@ class SQLiteStore(Store):
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(
-                f"the ledger {self.where} cannot be made: {reason}.", hint="Make its folder, and writable for this user."
+                f"the ledger {self.where} cannot be made: {reason}.",
+                hint="Make its folder, and writable for this user.",
             ) from None
         self._write_ahead()
         with self.writing() as ask:
@@ -137,7 +159,9 @@ class SQLiteStore(Store):
             found = os.stat(self.path)
         except OSError:
             self.close()
-            raise EngineError(f"the ledger {self.where} is gone.", hint="Put it back from your copy.") from None
+            raise EngineError(
+                f"the ledger {self.where} is gone.", hint="Put it back from your copy."
+            ) from None
         now = found.st_dev, found.st_ino
         if self._open is None or now != self._file:
             self.close()
@@ -146,12 +170,19 @@ class SQLiteStore(Store):
 
     def _connect(self) -> sqlite3.Connection:
         place = f"file:{quote(str(self.path.absolute()))}?{self._mode()}"
-        connection = sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            place, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        )
         # Whatever a stranger wrote into a text comes back, and its hash will not fit.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         # EXTRA is FULL in write-ahead mode, and does as much where a file system does not know that mode.
         try:
-            for pragma in ("synchronous = EXTRA", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
+            for pragma in (
+                "synchronous = EXTRA",
+                "fullfsync = ON",
+                "checkpoint_fullfsync = ON",
+                "trusted_schema = OFF",
+            ):
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:
             connection.close()
@@ -162,7 +193,11 @@ class SQLiteStore(Store):
         """Who may only read its folder reads the file: as it is where nobody has it open, for SQLite could not make its own files there."""
         if os.access(self.path.parent, os.W_OK) and os.access(self.path, os.W_OK):
             return "mode=rw"
-        return "mode=ro" if self.path.with_name(f"{self.path.name}-wal").exists() else "mode=ro&immutable=1"
+        return (
+            "mode=ro"
+            if self.path.with_name(f"{self.path.name}-wal").exists()
+            else "mode=ro&immutable=1"
+        )
 
     def _write_ahead(self) -> None:
         """Readers and a writer at once. Two processes that begin together may meet here, where SQLite does not wait."""
@@ -181,9 +216,15 @@ class SQLiteStore(Store):
         for beginning, what, hint in REFUSALS:
             if name.startswith(beginning):
                 return EngineError(f"the ledger {self.where}: {what}.", hint=hint)
-        return EngineError(f"the ledger {self.where}: SQLite could not answer: {str(error).rstrip('.')}.")
+        return EngineError(
+            f"the ledger {self.where}: SQLite could not answer: {str(error).rstrip('.')}."
+        )
 
 
 def _name(error: Exception) -> str:
     """SQLite's name for what went wrong."""
-    return "SQLITE_CORRUPT" if isinstance(error, UnicodeError) else str(getattr(error, "sqlite_errorname", ""))
+    return (
+        "SQLITE_CORRUPT"
+        if isinstance(error, UnicodeError)
+        else str(getattr(error, "sqlite_errorname", ""))
+    )

@@ -38,7 +38,13 @@ class User:
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         revoked = self.revoked and time_text(self.revoked)
-        return {"name": self.name, "roles": list(self.roles), "owner": self.owner, "added": time_text(self.added), "revoked": revoked}
+        return {
+            "name": self.name,
+            "roles": list(self.roles),
+            "owner": self.owner,
+            "added": time_text(self.added),
+            "revoked": revoked,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,9 @@ class Users:
         """Add a user and return the token, which is not kept and cannot be shown again. An owner needs no role."""
         check_name("user", name)
         if isinstance(roles, str) or not (roles or owner):
-            raise InputError(f"the user {name!r} needs a role.", hint="Name one or more roles of the plan.")
+            raise InputError(
+                f"the user {name!r} needs a role.", hint="Name one or more roles of the plan."
+            )
         for role in roles:
             check_name("role", role)
         token = PREFIX + secrets.token_urlsafe(32)
@@ -97,7 +105,10 @@ class Users:
         with self._store.writing() as ask:
             kept = _read(ask, self._book)
             if name not in kept:
-                raise InputError(f"there is no user {name!r}.", hint=did_you_mean(name, kept) or "There are no users yet.")
+                raise InputError(
+                    f"there is no user {name!r}.",
+                    hint=did_you_mean(name, kept) or "There are no users yet.",
+                )
             before = kept[name]
             if before.user.revoked is None:
                 user = replace(before.user, revoked=datetime.now(UTC))
@@ -129,7 +140,10 @@ class Users:
                 if version < self._newest:
                     raise changed(self._book.where, "an older list of users was put in its place.")
                 self._newest = version
-                self._known = now, {one.token: one.user for one in kept.values() if one.user.revoked is None}
+                self._known = (
+                    now,
+                    {one.token: one.user for one in kept.values() if one.user.revoked is None},
+                )
             return self._known[1]
 
     def _hashed(self, token: str) -> str:
@@ -140,19 +154,31 @@ def _refuse_taken(name: str, kept: Mapping[str, Kept]) -> None:
     """Nobody has this name: also in other letters, which whoever reads the list or the log would take for the same one."""
     alike = [other for other in kept if folded(other) == folded(name)]
     if used := [other for other in alike if kept[other].user.revoked is None]:
-        raise InputError(f"there is a user {used[0]!r} already.", hint="Choose another name, or revoke it first: the new token replaces the old one.")
+        raise InputError(
+            f"there is a user {used[0]!r} already.",
+            hint="Choose another name, or revoke it first: the new token replaces the old one.",
+        )
     if alike and name not in alike:
-        raise InputError(f"there was a user {alike[0]!r}, who was revoked.", hint=f"Write it as {alike[0]!r}: the new token replaces the old one.")
+        raise InputError(
+            f"there was a user {alike[0]!r}, who was revoked.",
+            hint=f"Write it as {alike[0]!r}: the new token replaces the old one.",
+        )
 
 
 def users_fault(ask: Ask, book: Book) -> str | None:
     """What is wrong with the list of users, if anything."""
     rows = ask("SELECT name, body, mac FROM tacit_users ORDER BY name")
     for name, body, mac in rows:
-        if not isinstance(body, str) or not same(_row_seal(book, body), mac) or json.loads(body)["name"] != name:
+        if (
+            not isinstance(body, str)
+            or not same(_row_seal(book, body), mac)
+            or json.loads(body)["name"] != name
+        ):
             return f"the row of the user {name!r} was not written with the owner's key."
     heads = ask("SELECT version, mac FROM tacit_users_head")
-    if len(heads) != 1 or not same(list_seal(book, heads[0][0], [row[2] for row in rows]), heads[0][1]):
+    if len(heads) != 1 or not same(
+        list_seal(book, heads[0][0], [row[2] for row in rows]), heads[0][1]
+    ):
         return "rows of the list of users were taken out or replaced by older ones."
     head = book.head(ask)
     if head is not None and head.users != heads[0][0]:
@@ -177,20 +203,40 @@ def _read(ask: Ask, book: Book) -> dict[str, Kept]:
     """All users; a DataError where someone else wrote to their list."""
     if (fault := users_fault(ask, book)) is not None or book.head(ask) is None:
         raise changed(book.where, fault or NO_HEAD)
-    return {name: _kept(json.loads(body)) for name, body in ask("SELECT name, body FROM tacit_users")}
+    return {
+        name: _kept(json.loads(body)) for name, body in ask("SELECT name, body FROM tacit_users")
+    }
 
 
 def _kept(said: dict[str, Any]) -> Kept:
     revoked = said["revoked"] and datetime.fromisoformat(said["revoked"])
-    return Kept(User(said["name"], tuple(said["roles"]), datetime.fromisoformat(said["added"]), revoked, said.get("owner") is True), said["token"])
+    return Kept(
+        User(
+            said["name"],
+            tuple(said["roles"]),
+            datetime.fromisoformat(said["added"]),
+            revoked,
+            said.get("owner") is True,
+        ),
+        said["token"],
+    )
 
 
 def _write(ask: Ask, book: Book, kept: dict[str, Kept], name: str) -> None:
     """Write one row and the end of the list."""
     body = kept[name].body()
     ask("DELETE FROM tacit_users WHERE name = ?", name)
-    ask("INSERT INTO tacit_users (name, body, mac) VALUES (?, ?, ?)", name, body, _row_seal(book, body))
+    ask(
+        "INSERT INTO tacit_users (name, body, mac) VALUES (?, ?, ?)",
+        name,
+        body,
+        _row_seal(book, body),
+    )
     version = _version(ask) + 1
     seals = [_row_seal(book, one.body()) for one in kept.values()]
-    ask("UPDATE tacit_users_head SET version = ?, mac = ? WHERE one = 1", version, list_seal(book, version, seals))
+    ask(
+        "UPDATE tacit_users_head SET version = ?, mac = ? WHERE one = 1",
+        version,
+        list_seal(book, version, seals),
+    )
     book.move(ask, book.end(ask)._replace(users=version))

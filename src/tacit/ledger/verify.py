@@ -38,7 +38,9 @@ class Verified:
     head: str
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
-    expected: int | None = None  # the number of the entry with the expected hash, 0 for the empty ledger
+    expected: int | None = (
+        None  # the number of the entry with the expected hash, 0 for the empty ledger
+    )
     users: int = NOBODY  # the version of the list of users
 
     @property
@@ -48,11 +50,18 @@ class Verified:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
-        faults = [{"code": one.code, "entry": one.entry, "message": one.message} for one in self.faults]
+        faults = [
+            {"code": one.code, "entry": one.entry, "message": one.message} for one in self.faults
+        ]
         return {
-            "intact": self.intact, "entries": self.entries, "head": self.head, "expected": self.expected,
-            "users": self.users, "faults": faults, "notes": list(self.notes),
-        }  # fmt: skip
+            "intact": self.intact,
+            "entries": self.entries,
+            "head": self.head,
+            "expected": self.expected,
+            "users": self.users,
+            "faults": faults,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(slots=True)
@@ -68,16 +77,27 @@ class Walk:
     expected: int | None = None
 
 
-def verify(ask: Ask, book: Book, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY) -> Verified:
+def verify(
+    ask: Ask, book: Book, expect: str | None = None, job: Job | None = None, *, users: int = NOBODY
+) -> Verified:
     """All faults (the first hundred), and notes."""
     if expect is not None and not HEX.fullmatch(expect):
-        raise InputError(f"{expect[:80]!r} is not a hash of a ledger.", hint="Write the 64 digits that tacit ledger verify printed.")
+        raise InputError(
+            f"{expect[:80]!r} is not a hash of a ledger.",
+            hint="Write the 64 digits that tacit ledger verify printed.",
+        )
     walk = Walk(0, book.empty(), expect=expect)
     found = list(islice(_all(ask, book, walk, job), MOST))
     head = book.head(ask)
     version = NOBODY if head is None else head.users
     if version < users:
-        found.append(Fault("users", None, f"the list of users is version {version}, and you have noted version {users}: an older one was put in its place."))
+        found.append(
+            Fault(
+                "users",
+                None,
+                f"the list of users is version {version}, and you have noted version {users}: an older one was put in its place.",
+            )
+        )
     if walk.backwards > len(walk.notes):
         walk.notes.append(f"and {walk.backwards - len(walk.notes):,} more times")
     return Verified(walk.number, walk.hash, tuple(found), tuple(walk.notes), walk.expected, version)
@@ -94,8 +114,10 @@ def _all(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
         yield Fault("users", None, message)
     if walk.expect is not None and walk.expected is None:
         yield Fault(
-            "expected", None, "no entry has the expected hash: an older copy was put in the ledger's place, or its end was written anew."
-        )  # fmt: skip
+            "expected",
+            None,
+            "no entry has the expected hash: an older copy was put in the ledger's place, or its end was written anew.",
+        )
 
 
 def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]:
@@ -106,28 +128,40 @@ def _chain(ask: Ask, book: Book, walk: Walk, job: Job | None) -> Iterator[Fault]
         walk.expected = 0
     yield from _strays(ask, walk)
     while rows := ask(
-        f"SELECT number, kind, release, body, hash FROM tacit_entries WHERE number > ? ORDER BY number LIMIT {PAGE}", walk.number
+        f"SELECT number, kind, release, body, hash FROM tacit_entries WHERE number > ? ORDER BY number LIMIT {PAGE}",
+        walk.number,
     ):
         if job is not None:
-            job.step(f"checking entry {walk.number + 1:,}", walk.number / max(head[0] if head else 0, walk.number + len(rows)))
+            job.step(
+                f"checking entry {walk.number + 1:,}",
+                walk.number / max(head[0] if head else 0, walk.number + len(rows)),
+            )
         listed = _listed(ask, rows[0][0], rows[-1][0])
         for row in rows:
             yield from _row(book, walk, row, listed.get(row[0], set()))
     yield from _ending(head, walk, book)
-    numbers = ask("SELECT c.number FROM tacit_concerns c WHERE NOT EXISTS (SELECT 1 FROM tacit_entries e WHERE e.number = c.number) ORDER BY c.number LIMIT 1")
+    numbers = ask(
+        "SELECT c.number FROM tacit_concerns c WHERE NOT EXISTS (SELECT 1 FROM tacit_entries e WHERE e.number = c.number) ORDER BY c.number LIMIT 1"
+    )
     for (number,) in numbers:
         yield Fault("index", number, f"entry {number} is listed for a table, but is not there.")
 
 
 def _strays(ask: Ask, walk: Walk) -> Iterator[Fault]:
     for (number,) in ask("SELECT number FROM tacit_entries WHERE number < 1 ORDER BY number"):
-        yield Fault("foreign", number, f"entry {number} was not recorded by Tacit: entries begin with 1.")
+        yield Fault(
+            "foreign", number, f"entry {number} was not recorded by Tacit: entries begin with 1."
+        )
 
 
 def _listed(ask: Ask, first: int, last: int) -> dict[int, set[tuple[str, str]]]:
     """Under which tables and identities the entries of a page are listed."""
     found: dict[int, set[tuple[str, str]]] = {}
-    for number, name, own in ask("SELECT number, name, identity FROM tacit_concerns WHERE number BETWEEN ? AND ?", first, last):
+    for number, name, own in ask(
+        "SELECT number, name, identity FROM tacit_concerns WHERE number BETWEEN ? AND ?",
+        first,
+        last,
+    ):
         found.setdefault(number, set()).add((name, own))
     return found
 
@@ -137,7 +171,11 @@ def _row(book: Book, walk: Walk, row: Row, listed: set[tuple[str, str]]) -> Iter
     number, kind, release, body, own = row
     before, gap = walk.hash, number != walk.number + 1
     if gap:
-        which = f"entry {walk.number + 1} is" if number == walk.number + 2 else f"the entries {walk.number + 1} to {number - 1} are"
+        which = (
+            f"entry {walk.number + 1} is"
+            if number == walk.number + 2
+            else f"the entries {walk.number + 1} to {number - 1} are"
+        )
         yield Fault("missing", walk.number + 1, f"{which} missing.")
     walk.number, walk.hash = number, own
     if own == walk.expect:
@@ -150,7 +188,9 @@ def _row(book: Book, walk: Walk, row: Row, listed: set[tuple[str, str]]) -> Iter
         yield Fault("misplaced", number, f"entry {entry.number} stands at place {number}.")
     elif entry.before != before and not gap:
         yield Fault("misplaced", number, f"entry {number} does not follow the entry before it.")
-    if (kind, release) != (entry.kind, entry.release) or listed != {(name, identity(entry)) for name in concerned(entry)}:
+    if (kind, release) != (entry.kind, entry.release) or listed != {
+        (name, identity(entry)) for name in concerned(entry)
+    }:
         yield Fault("index", number, f"entry {number} is listed for what it does not say.")
     _watch(walk, entry)
 
@@ -171,8 +211,18 @@ def _ending(head: Head | None, walk: Walk, book: Book) -> Iterator[Fault]:
     if head is None or head[:2] == (walk.number, walk.hash):
         return
     if walk.number < head[0]:
-        yield Fault("cut", walk.number + 1, f"it ends with entry {walk.number}, but entry {head[0]} was recorded.")
+        yield Fault(
+            "cut",
+            walk.number + 1,
+            f"it ends with entry {walk.number}, but entry {head[0]} was recorded.",
+        )
     elif walk.number > head[0]:
-        yield Fault("foreign", head[0] + 1, f"entry {walk.number} was not recorded by Tacit: the last one is {head[0]}.")
+        yield Fault(
+            "foreign",
+            head[0] + 1,
+            f"entry {walk.number} was not recorded by Tacit: the last one is {head[0]}.",
+        )
     else:
-        yield Fault("head", walk.number, f"the head names another hash than that of entry {walk.number}.")
+        yield Fault(
+            "head", walk.number, f"the head names another hash than that of entry {walk.number}."
+        )

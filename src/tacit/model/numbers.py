@@ -52,7 +52,9 @@ def fraction_text(value: Fraction | int) -> str:
     ('4/5', '4', '7')
     """
     exact = Fraction(value)
-    return digits(exact.numerator) + (f"/{digits(exact.denominator)}" if exact.denominator != 1 else "")
+    return digits(exact.numerator) + (
+        f"/{digits(exact.denominator)}" if exact.denominator != 1 else ""
+    )
 
 
 def digits(number: int) -> str:

@@ -13,7 +13,10 @@ def folded(name: str) -> str:
 
     Two names for one recipient hide what that recipient holds, and a breach with it. Who really are two need names that differ by more.
 
-    >>> folded(" Insurer ") == folded("INSURER") == folded("insurer"), folded("insurers") == folded("insurer")
+    >>> (
+    ...     folded(" Insurer ") == folded("INSURER") == folded("insurer"),
+    ...     folded("insurers") == folded("insurer"),
+    ... )
     (True, False)
     """
     wide = unicodedata.normalize("NFKC", name).casefold()

@@ -109,14 +109,26 @@ class Synthetic:
     def files(self) -> tuple[str, ...]:
         """The public files that the release names.
 
-        >>> Synthetic("s", "jobs", "to", "from", "ln(50)", Fraction(0), domain=PublicDomain("tracts.csv"), prior="people.csv").files()
+        >>> Synthetic(
+        ...     "s",
+        ...     "jobs",
+        ...     "to",
+        ...     "from",
+        ...     "ln(50)",
+        ...     Fraction(0),
+        ...     domain=PublicDomain("tracts.csv"),
+        ...     prior="people.csv",
+        ... ).files()
         ('tracts.csv', 'people.csv')
         """
         domain = self.domain
         named = (
-            domain and domain.file, domain and domain.groups, self.prior, self.coarsen,
+            domain and domain.file,
+            domain and domain.groups,
+            self.prior,
+            self.coarsen,
             self.shrink if isinstance(self.shrink, str) else None,
-        )  # fmt: skip
+        )
         return tuple(name for name in named if name)
 
 

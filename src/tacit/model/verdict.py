@@ -61,9 +61,16 @@ class Verdict:
     and is shown to the owner only, like `personal`: what was measured and names people. `label` is what
     was asked, in a few words ("3-diversity").
 
-    >>> verdict = Verdict(check="k-anonymity", label="4-anonymity", subject={"release": "april"},
-    ...     status="breached", because="a group of 1 person, 4 required",
-    ...     evidence=Witness("group", {"size": 1}), measured={"k": 1}, required={"k": 4})
+    >>> verdict = Verdict(
+    ...     check="k-anonymity",
+    ...     label="4-anonymity",
+    ...     subject={"release": "april"},
+    ...     status="breached",
+    ...     because="a group of 1 person, 4 required",
+    ...     evidence=Witness("group", {"size": 1}),
+    ...     measured={"k": 1},
+    ...     required={"k": 4},
+    ... )
     >>> print(verdict)
     BREACHED  4-anonymity of april: a group of 1 person, 4 required
     >>> bool(verdict)
@@ -133,9 +140,16 @@ class Verdict:
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object of the JSON contract; `shared` leaves personal values out.
 
-        >>> Verdict(check="k-anonymity", label="2-anonymity", subject={"release": "a"}, status="holds",
-        ...     because="the smallest group has 4 people", evidence=Certificate("groups"),
-        ...     measured={"k": 4}, required={"k": 2}).to_json()["measured"]
+        >>> Verdict(
+        ...     check="k-anonymity",
+        ...     label="2-anonymity",
+        ...     subject={"release": "a"},
+        ...     status="holds",
+        ...     because="the smallest group has 4 people",
+        ...     evidence=Certificate("groups"),
+        ...     measured={"k": 4},
+        ...     required={"k": 2},
+        ... ).to_json()["measured"]
         {'k': '4'}
         """
         owner = audience == "owner"

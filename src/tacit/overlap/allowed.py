@@ -55,18 +55,29 @@ def bound(exchanges: Exchanges, counts: Integers, deadline: Deadline, *, diverse
     >>> may = Exchanges(2, (0, 1))
     >>> may.set(0, 1, np.full((2, 2), False))
     >>> counts = np.array([[1, 1], [2, 1]])
-    >>> bound(may, counts, Deadline(9), diverse=True), bound(may, counts, Deadline(9), diverse=False)
+    >>> (
+    ...     bound(may, counts, Deadline(9), diverse=True),
+    ...     bound(may, counts, Deadline(9), diverse=False),
+    ... )
     (2, 2)
     """
     least = int(counts.sum())
     for value in exchanges.values:
         there = counts[:, value] > 0
-        near = {other: exchanges.flags(value, other)[there] for other in exchanges.values if other != value}
+        near = {
+            other: exchanges.flags(value, other)[there]
+            for other in exchanges.values
+            if other != value
+        }
         deadline.left()
         people = np.tile(counts[:, value], (int(there.sum()), 1))
         for other, flags in near.items():
             people += flags * counts[:, other]
-        most = np.zeros(len(people), dtype=np.int64) if diverse else np.full(len(people), int(counts[:, value].sum()))
+        most = (
+            np.zeros(len(people), dtype=np.int64)
+            if diverse
+            else np.full(len(people), int(counts[:, value].sum()))
+        )
         for other, flags in near.items():
             is_diverse = (flags & (counts[:, other] > 0)).any(axis=1)
             most = np.maximum(most, np.where(is_diverse, (people * flags).sum(axis=1), 0))
@@ -87,14 +98,21 @@ def allowed_sets(
     >>> may = Exchanges(2, (0, 1, 2))
     >>> for pair, both in (((0, 1), True), ((0, 2), False), ((1, 2), False)):
     ...     may.set(*pair, np.full((2, 2), both))
-    >>> for one in allowed_sets(may, np.array([[1, 1, 0], [1, 0, 2]]), Deadline(9), diverse=True, most=9)[0]:
+    >>> for one in allowed_sets(
+    ...     may, np.array([[1, 1, 0], [1, 0, 2]]), Deadline(9), diverse=True, most=9
+    ... )[0]:
     ...     print(one)
     ((1, 0), (1, 2))
     ((0, 0), (0, 1), (1, 0))
     """
-    places = {(kind, value): at for at, (kind, value) in enumerate(np.argwhere(counts > 0).tolist())}
+    places = {
+        (kind, value): at for at, (kind, value) in enumerate(np.argwhere(counts > 0).tolist())
+    }
     types = list(places)
-    by_value = {value: sum(1 << kind for kind in np.nonzero(counts[:, value])[0].tolist()) for value in exchanges.values}
+    by_value = {
+        value: sum(1 << kind for kind in np.nonzero(counts[:, value])[0].tolist())
+        for value in exchanges.values
+    }
     found: dict[Mask, None] = {}
     is_all = False
     try:
@@ -102,7 +120,9 @@ def allowed_sets(
             people = [(value, kinds & by_value[value]) for value in values]
             if diverse and sum(1 for _, who in people if who) < 2:
                 continue
-            found[sum(1 << places[kind, value] for value, who in people for kind in bits(who))] = None
+            found[sum(1 << places[kind, value] for value, who in people for kind in bits(who))] = (
+                None
+            )
             if len(found) > most:
                 break
         else:
@@ -113,7 +133,9 @@ def allowed_sets(
     return [tuple(types[at] for at in bits(one)) for one in _largest(list(found))], is_all
 
 
-def _kinds_and_values(exchanges: Exchanges, deadline: Deadline, diverse: bool) -> Iterator[tuple[Mask, Sequence[int]]]:
+def _kinds_and_values(
+    exchanges: Exchanges, deadline: Deadline, diverse: bool
+) -> Iterator[tuple[Mask, Sequence[int]]]:
     """Sets of kinds and values such that none can be added to either; some are found twice."""
     everybody = (1 << exchanges.kinds) - 1
     for kind in range(exchanges.kinds):
@@ -140,7 +162,9 @@ def _twins(exchanges: Exchanges) -> dict[int, list[int]]:
         rules = exchanges.with_whom[value]
         for first, together in found.items():
             others = exchanges.with_whom[first]
-            if rules[first] == everybody and all(rules[one] == others[one] for one in exchanges.values if one not in (first, value)):
+            if rules[first] == everybody and all(
+                rules[one] == others[one] for one in exchanges.values if one not in (first, value)
+            ):
                 together.append(value)
                 break
         else:
@@ -149,7 +173,12 @@ def _twins(exchanges: Exchanges) -> dict[int, list[int]]:
 
 
 def _with_more(
-    exchanges: Exchanges, values: Sequence[int], chosen: tuple[int, ...], start: int, near: dict[int, Mask], deadline: Deadline
+    exchanges: Exchanges,
+    values: Sequence[int],
+    chosen: tuple[int, ...],
+    start: int,
+    near: dict[int, Mask],
+    deadline: Deadline,
 ) -> Iterator[tuple[Mask, tuple[int, ...]]]:
     """Those with the chosen values and some of the later ones. `near` is with whom each kind may exchange so far."""
     for at in range(start, len(values)):
@@ -160,7 +189,9 @@ def _with_more(
             continue
         longer = (*chosen, more)
         for kinds in cliques(closer, deadline):
-            if not any(_may_all(exchanges, kinds, longer, other) for other in values if other not in longer):
+            if not any(
+                _may_all(exchanges, kinds, longer, other) for other in values if other not in longer
+            ):
                 yield kinds, longer
         yield from _with_more(exchanges, values, longer, at + 1, closer, deadline)
 
@@ -206,7 +237,9 @@ def cliques(near: dict[int, Mask], deadline: Deadline) -> Iterator[Mask]:
         yield sum(members[one] for one in bits(clique))
 
 
-def _maximal(links: dict[int, Mask], chosen: Mask, open_: Mask, closed: Mask, deadline: Deadline) -> Iterator[Mask]:
+def _maximal(
+    links: dict[int, Mask], chosen: Mask, open_: Mask, closed: Mask, deadline: Deadline
+) -> Iterator[Mask]:
     if not open_:
         if not closed:
             yield chosen

@@ -53,7 +53,9 @@ class Counts:
 
 def no_counts(low: Integers, high: Integers, sizes: Integers) -> Counts:
     """Before the first table."""
-    return Counts(low, high, sizes, np.zeros((len(low), int((high - low).max()) + 1), dtype=np.int64))
+    return Counts(
+        low, high, sizes, np.zeros((len(low), int((high - low).max()) + 1), dtype=np.int64)
+    )
 
 
 class Bets:
@@ -68,7 +70,9 @@ class Bets:
 
     Only how often each number was seen matters, not in which order.
 
-    >>> coin = no_counts(np.array([0]), np.array([1]), np.array([1])).with_tables(np.zeros((9, 1), dtype=np.int64))
+    >>> coin = no_counts(np.array([0]), np.array([1]), np.array([1])).with_tables(
+    ...     np.zeros((9, 1), dtype=np.int64)
+    ... )
     >>> Bets(coin, Fraction(1, 2)).refuted(coin, log_needed=3.0).tolist()
     [True]
     """
@@ -77,10 +81,14 @@ class Bets:
         """`below` asks for averages below the limit; else those that cannot be above it need no bet."""
         gain = np.zeros(counts.seen.shape)
         is_sure = []
-        for cell, (low, high, size) in enumerate(zip(counts.low.tolist(), counts.high.tolist(), counts.sizes.tolist(), strict=True)):
+        for cell, (low, high, size) in enumerate(
+            zip(counts.low.tolist(), counts.high.tolist(), counts.sizes.tolist(), strict=True)
+        ):
             room = Fraction(high, size) - limit
             if room > 0:
-                gain[cell, : high - low + 1] = [float((limit - Fraction(x, size)) / room) for x in range(low, high + 1)]
+                gain[cell, : high - low + 1] = [
+                    float((limit - Fraction(x, size)) / room) for x in range(low, high + 1)
+                ]
             is_sure.append(room < 0 or (room == 0 and not below))
         self.is_sure: Flags = np.array(is_sure, dtype=bool)
         self.logs: Floats = np.log1p(STAKES[:, None, None] * gain)
@@ -113,8 +121,14 @@ def upper_bounds(counts: Counts, log_needed: float) -> list[Fraction]:
         middle = (low + high) >> 1
         limit = middle / 2.0**FINEST
         room = highest - limit
-        gain = np.where((room > 0)[:, None], (limit[:, None] - shares) / np.where(room > 0, room, 1.0)[:, None], 0.0)
-        capital = _log_capital(np.log1p(STAKES[:, None, None] * np.maximum(gain, -1.0)), counts.seen)
+        gain = np.where(
+            (room > 0)[:, None],
+            (limit[:, None] - shares) / np.where(room > 0, room, 1.0)[:, None],
+            0.0,
+        )
+        capital = _log_capital(
+            np.log1p(STAKES[:, None, None] * np.maximum(gain, -1.0)), counts.seen
+        )
         is_shown = (room <= 0) | (capital >= log_needed + SLACK)
         high = np.where(is_shown, middle, high)
         low = np.where(is_shown, low, np.minimum(middle + 1, high))

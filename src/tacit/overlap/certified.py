@@ -71,13 +71,22 @@ class _Drawn:
         self.number = number
         self.part = study.system.parts[number]
         self.together = list(study.together(number))
-        self.sampler: Sampler = sampler_of(self.part, np.random.default_rng([study.seed, number]), deadline=deadline)
+        self.sampler: Sampler = sampler_of(
+            self.part, np.random.default_rng([study.seed, number]), deadline=deadline
+        )
         self.counts = no_counts(*self._ends(study))
-        alone = np.array([(value,) in study.meanings for value in self.part.value.tolist()], dtype=bool)
+        alone = np.array(
+            [(value,) in study.meanings for value in self.part.value.tolist()], dtype=bool
+        )
         self.is_asked: Flags = np.concatenate([alone, np.ones(len(self.together), dtype=bool)])
-        self.is_low: Flags = ~self.is_asked  # cells of which it is shown that they are at most gamma + epsilon
+        self.is_low: Flags = (
+            ~self.is_asked
+        )  # cells of which it is shown that they are at most gamma + epsilon
         self.is_above: Flags = np.zeros(len(self.is_asked), dtype=bool)
-        self.bets = Bets(self.counts, study.limit), Bets(self.counts.turned(), 1 - study.above, below=True)
+        self.bets = (
+            Bets(self.counts, study.limit),
+            Bets(self.counts.turned(), 1 - study.above, below=True),
+        )
         self.waiting: list[Integers] = []
         for _ in range(PILOT):
             if self.sampler.found < FIRST_LOOK:
@@ -88,10 +97,16 @@ class _Drawn:
         part = self.part
         low, high, sizes = part.low.tolist(), part.high.tolist(), study.sizes[part.place].tolist()
         for one in self.together:
-            rest = np.setdiff1d(np.flatnonzero(part.class_of == part.class_of[one.cells[0]]), one.cells)
+            rest = np.setdiff1d(
+                np.flatnonzero(part.class_of == part.class_of[one.cells[0]]), one.cells
+            )
             total = part.classes[int(part.class_of[one.cells[0]])].total
-            low.append(max(int(part.low[one.cells].sum()), total - int(part.high[rest].sum())) + one.fixed)
-            high.append(min(int(part.high[one.cells].sum()), total - int(part.low[rest].sum())) + one.fixed)
+            low.append(
+                max(int(part.low[one.cells].sum()), total - int(part.high[rest].sum())) + one.fixed
+            )
+            high.append(
+                min(int(part.high[one.cells].sum()), total - int(part.low[rest].sum())) + one.fixed
+            )
             sizes.append(int(study.system.overlap.sizes[one.class_]))
         return np.array(low), np.array(high), np.array(sizes)
 
@@ -132,7 +147,9 @@ class Statistical:
     def worst(self) -> tuple[int, int] | None:
         """Class and meaning of the belief that breaches by most, or else of the one with the largest upper bound."""
         side = 0 if self.status == "breached" else 1
-        return max(self.beliefs, key=lambda one: (self.beliefs[one][side], -one[0], -one[1]), default=None)
+        return max(
+            self.beliefs, key=lambda one: (self.beliefs[one][side], -one[0], -one[1]), default=None
+        )
 
     @property
     def upper(self) -> Fraction:
@@ -148,24 +165,41 @@ class _Study:
     """All parts of a system, the tables drawn so far, and what they show."""
 
     def __init__(
-        self, system: System, found: Sequence[Expected | None], meanings: Sequence[Sequence[int]] | None,
-        gamma: Fraction, epsilon: Fraction, theta: Fraction, seed: int,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        found: Sequence[Expected | None],
+        meanings: Sequence[Sequence[int]] | None,
+        gamma: Fraction,
+        epsilon: Fraction,
+        theta: Fraction,
+        seed: int,
+    ) -> None:
         self.system, self.known, self.seed = system, list(found), seed
         self.wide = len(system.overlap.values)
-        self.meanings = [tuple(one) for one in meanings] if meanings is not None else [(value,) for value in range(self.wide)]
+        self.meanings = (
+            [tuple(one) for one in meanings]
+            if meanings is not None
+            else [(value,) for value in range(self.wide)]
+        )
         self.limit, self.above = gamma + epsilon, gamma + A_LITTLE
         self.start = time.perf_counter()
         self.sizes = np.repeat(system.overlap.sizes, self.wide)
         self.drawn: list[_Drawn] = []
         # People whom no view shows are left out, and parts without a belief that could be too strong need no table.
-        doubtful = {class_ for (class_, _), (_, high) in self.beliefs(self.certain()).items() if high > self.limit}
+        doubtful = {
+            class_
+            for (class_, _), (_, high) in self.beliefs(self.certain()).items()
+            if high > self.limit
+        }
         self.open = [
             number
             for number, (part, one) in enumerate(zip(system.parts, found, strict=True))
             if one is None and doubtful & set((part.place // self.wide).tolist())
         ]
-        watched = sum(len(system.parts[number].place) + len(list(self.together(number))) for number in self.open)
+        watched = sum(
+            len(system.parts[number].place) + len(list(self.together(number)))
+            for number in self.open
+        )
         # 1 - theta is divided: half for the bets, both ways for all that is watched, half for the last look, which
         # decides in any case, and a little for rounding.
         self.rounding = ROUNDING * (1 - theta)
@@ -188,7 +222,10 @@ class _Study:
 
     def certain(self) -> list[Interval]:
         """Bounds of all cells without any table, as numbers of people."""
-        found = [(Fraction(low), Fraction(high)) for low, high in zip(self.system.low.tolist(), self.system.high.tolist(), strict=True)]
+        found = [
+            (Fraction(low), Fraction(high))
+            for low, high in zip(self.system.low.tolist(), self.system.high.tolist(), strict=True)
+        ]
         for part, one in zip(self.system.parts, self.known, strict=True):
             if one is not None:
                 for place, low, high in zip(part.place.tolist(), one.low, one.high, strict=True):
@@ -198,11 +235,16 @@ class _Study:
     def beliefs(self, cells: Sequence[Interval]) -> dict[tuple[int, int], Interval]:
         """Bounds of all beliefs about people whom a view shows, from those of the cells."""
         found = {}
-        for class_ in np.flatnonzero(self.system.overlap.is_covered & (self.system.overlap.sizes > 0)).tolist():
+        for class_ in np.flatnonzero(
+            self.system.overlap.is_covered & (self.system.overlap.sizes > 0)
+        ).tolist():
             size = int(self.system.overlap.sizes[class_])
             for meaning, same in enumerate(self.meanings):
                 mine = [cells[self.system.cell(class_, value)] for value in same]
-                low, high = sum((one for one, _ in mine), Fraction(0)), sum((one for _, one in mine), Fraction(0))
+                low, high = (
+                    sum((one for one, _ in mine), Fraction(0)),
+                    sum((one for _, one in mine), Fraction(0)),
+                )
                 found[class_, meaning] = low / size, min(high / size, Fraction(1))
         return found
 
@@ -213,7 +255,9 @@ class _Study:
 
     def forecast(self) -> float:
         """About how many seconds the tables take that may still be needed."""
-        return sum(one.sampler.forecast(max(self.most - one.sampler.found, 0)) for one in self.drawn)
+        return sum(
+            one.sampler.forecast(max(self.most - one.sampler.found, 0)) for one in self.drawn
+        )
 
     def count(self, one: _Drawn, wanted: int, job: Job | None, deadline: Deadline | None) -> bool:
         """Count tables of a part until there are so many, no more; false where rounding errors could be too many."""
@@ -227,7 +271,10 @@ class _Study:
             if len(tables) > missing:
                 one.waiting.insert(0, tables[missing:])
             if job is not None:
-                job.step(f"part {one.number + 1}: {one.counts.draws:,} of at most {self.most:,} tables", one.counts.draws / self.most)
+                job.step(
+                    f"part {one.number + 1}: {one.counts.draws:,} of at most {self.most:,} tables",
+                    one.counts.draws / self.most,
+                )
         return True
 
     def look(self, one: _Drawn) -> bool:
@@ -250,14 +297,23 @@ class _Study:
         """Bounds of the shares of all that is watched: from the bets, after the last look from Hoeffding, and as noted."""
         counts = one.counts
         if not counts.draws:
-            ends = zip(counts.low.tolist(), counts.high.tolist(), counts.sizes.tolist(), strict=True)
+            ends = zip(
+                counts.low.tolist(), counts.high.tolist(), counts.sizes.tolist(), strict=True
+            )
             return [(Fraction(low, size), Fraction(high, size)) for low, high, size in ends]
         high = upper_bounds(counts, self.log_needed)
         low = [1 - bound for bound in upper_bounds(counts.turned(), self.log_needed)]
         if counts.draws == self.most:
-            off = Fraction(math.isqrt(math.ceil(self.log_last / (2 * counts.draws) * 2**60)) + 1, 2**30)
-            low = [max(bound, share - off) for bound, share in zip(low, _averages(counts), strict=True)]
-            high = [min(bound, share + off) for bound, share in zip(high, _averages(counts), strict=True)]
+            off = Fraction(
+                math.isqrt(math.ceil(self.log_last / (2 * counts.draws) * 2**60)) + 1, 2**30
+            )
+            low = [
+                max(bound, share - off) for bound, share in zip(low, _averages(counts), strict=True)
+            ]
+            high = [
+                min(bound, share + off)
+                for bound, share in zip(high, _averages(counts), strict=True)
+            ]
         for at in np.flatnonzero(one.is_low & one.is_asked).tolist():
             high[at] = min(high[at], self.limit)
         for at in np.flatnonzero(one.is_above).tolist():
@@ -270,7 +326,9 @@ class _Study:
         draws, shares = [0] * len(found), {}
         groups: dict[tuple[int, int], Interval] = {}
         for one in self.drawn:
-            for at, ((class_, value, meaning), bound) in enumerate(zip(one.watched(self.wide), self.bounds(one), strict=True)):
+            for at, ((class_, value, meaning), bound) in enumerate(
+                zip(one.watched(self.wide), self.bounds(one), strict=True)
+            ):
                 if meaning is not None:
                     groups[class_, meaning] = bound
                 elif value is not None:
@@ -281,17 +339,33 @@ class _Study:
             draws[one.number] = one.counts.draws
         for number, part in enumerate(self.system.parts):
             mine = [cells[place] for place in part.place.tolist()]
-            found[number] = found[number] or Expected(tuple(low for low, _ in mine), tuple(high for _, high in mine))
+            found[number] = found[number] or Expected(
+                tuple(low for low, _ in mine), tuple(high for _, high in mine)
+            )
         beliefs = self.beliefs(cells) | groups
         if status == "holds" and any(high > self.limit for _, high in beliefs.values()):
-            status, because = "undecided", "what was counted leaves open whether a belief is at most gamma + epsilon"
+            status, because = (
+                "undecided",
+                "what was counted leaves open whether a belief is at most gamma + epsilon",
+            )
         seconds = time.perf_counter() - self.start
-        return Statistical(status, because, beliefs, tuple(one for one in found if one), shares, tuple(draws), seconds)
+        return Statistical(
+            status,
+            because,
+            beliefs,
+            tuple(one for one in found if one),
+            shares,
+            tuple(draws),
+            seconds,
+        )
 
 
 def _averages(counts: Counts) -> list[Fraction]:
     """The average shares in the tables drawn."""
-    return [Fraction(people, counts.draws * size) for people, size in zip(counts.people.tolist(), counts.sizes.tolist(), strict=True)]
+    return [
+        Fraction(people, counts.draws * size)
+        for people, size in zip(counts.people.tolist(), counts.sizes.tolist(), strict=True)
+    ]
 
 
 def statistical(
@@ -317,10 +391,17 @@ def statistical(
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
-    >>> views = overlap_of(["Flu", "Heart", "SARS", "Viral"], [males, older], [[0], [0], [0], [0, 1], [1], [1], [1]])
+    >>> views = overlap_of(
+    ...     ["Flu", "Heart", "SARS", "Viral"],
+    ...     [males, older],
+    ...     [[0], [0], [0], [0, 1], [1], [1], [1]],
+    ... )
     >>> both = system_of(views)
     >>> ask = {"epsilon": Fraction(1, 50), "theta": Fraction(95, 100)}
-    >>> [statistical(both, [None], gamma=Fraction(gamma), **ask).status for gamma in ("1/2", "4/5", "17/20")]
+    >>> [
+    ...     statistical(both, [None], gamma=Fraction(gamma), **ask).status
+    ...     for gamma in ("1/2", "4/5", "17/20")
+    ... ]
     ['breached', 'holds', 'holds']
     """
     _check(gamma, epsilon, theta)
@@ -336,19 +417,32 @@ def statistical(
             while not one.is_low.all():
                 wanted = min(wanted, study.most)
                 if not study.count(one, wanted, job, deadline):
-                    return study.result("undecided", "so many proposals were needed that rounding errors could matter")
+                    return study.result(
+                        "undecided",
+                        "so many proposals were needed that rounding errors could matter",
+                    )
                 if study.look(one):
-                    return study.result("breached", f"{one.counts.draws:,} tables show a belief above gamma")
+                    return study.result(
+                        "breached", f"{one.counts.draws:,} tables show a belief above gamma"
+                    )
                 wanted = math.ceil(wanted * GROWTH)
     except OutOfTime:
         if len(study.drawn) < len(study.open):
             return study.result("undecided", "time ran out before tables could be drawn")
-        return study.result("undecided", f"time ran out; all tables that may be needed would take about {_seconds(study.forecast())} more")
+        return study.result(
+            "undecided",
+            f"time ran out; all tables that may be needed would take about {_seconds(study.forecast())} more",
+        )
     return study.result("holds", "every belief is shown to be at most gamma + epsilon")
 
 
 def forecast(
-    system: System, found: Sequence[Expected | None], *, epsilon: Fraction, theta: Fraction, deadline: Deadline | None = None
+    system: System,
+    found: Sequence[Expected | None],
+    *,
+    epsilon: Fraction,
+    theta: Fraction,
+    deadline: Deadline | None = None,
 ) -> tuple[int, float]:
     """How many tables of each part a statistical answer needs at most, and about how many seconds that takes; some are drawn to see."""
     study = _Study(system, found, None, Fraction(0), epsilon, theta, SEED)
@@ -359,12 +453,22 @@ def forecast(
 def _check(gamma: Fraction, epsilon: Fraction, theta: Fraction) -> None:
     """Numbers with which a statistical answer says something."""
     if not 0 < gamma <= 1:
-        raise ParameterError(f"gamma={gamma} is no share.", parameter="gamma", hint="Use a number above 0 and at most 1.")
+        raise ParameterError(
+            f"gamma={gamma} is no share.",
+            parameter="gamma",
+            hint="Use a number above 0 and at most 1.",
+        )
     if epsilon <= 4 * A_LITTLE or epsilon > 1:
         hint = "Use a small number above 0, such as 0.02."
-        raise ParameterError(f"epsilon={epsilon} allows nothing or everything.", parameter="epsilon", hint=hint)
+        raise ParameterError(
+            f"epsilon={epsilon} allows nothing or everything.", parameter="epsilon", hint=hint
+        )
     if not 0 < theta < 1:
-        raise ParameterError(f"theta={theta} is no confidence.", parameter="theta", hint="Use a number below 1, such as 0.95.")
+        raise ParameterError(
+            f"theta={theta} is no confidence.",
+            parameter="theta",
+            hint="Use a number below 1, such as 0.95.",
+        )
 
 
 def _seconds(number: float) -> str:

@@ -83,7 +83,10 @@ def _rooms(shared: Shared) -> list[tuple[int, tuple[int, ...]]]:
     """For each axis: its people beyond the least number of each value, and how many more of each value there may be."""
     bounds = [shared.bounds(column) for column in shared.columns]
     return [
-        (total - sum(pairs[axis][0] for pairs in bounds), tuple(pairs[axis][1] - pairs[axis][0] for pairs in bounds))
+        (
+            total - sum(pairs[axis][0] for pairs in bounds),
+            tuple(pairs[axis][1] - pairs[axis][0] for pairs in bounds),
+        )
         for axis, total in enumerate(shared.totals())
     ]
 
@@ -104,7 +107,13 @@ def _order(shared: Shared) -> tuple[Edge, ...] | None:
         seen.add(root)
         while waiting:
             node = waiting.pop()
-            near = [other for edge in sorted(edges) if node in edge for other in edge if other != node and other not in seen]
+            near = [
+                other
+                for edge in sorted(edges)
+                if node in edge
+                for other in edge
+                if other != node and other not in seen
+            ]
             seen.update(near)
             waiting += near
             down += [(node, other) for other in near]
@@ -126,11 +135,21 @@ def _rare_first(shared: Shared) -> list[int]:
 def _cuts(values: Sequence[int]) -> Iterator[Pieces]:
     """Ways to cut some values into pieces: into three with about equal ends, and evenly into any number."""
     many = len(values)
-    ends = [[round(many * number / count) for number in range(1, count)] for count in range(1, min(many, MOST_PIECES) + 1)]
+    ends = [
+        [round(many * number / count) for number in range(1, count)]
+        for count in range(1, min(many, MOST_PIECES) + 1)
+    ]
     firsts = range(1, many // 2 + 1, max(1, many // 24))
-    ends += [[first, many - last] for first in firsts for last in (first - 1, first) if last and first + last < many]
+    ends += [
+        [first, many - last]
+        for first in firsts
+        for last in (first - 1, first)
+        if last and first + last < many
+    ]
     for some in sorted({tuple(one) for one in ends}):
-        yield tuple(tuple(values[start:stop]) for start, stop in zip([0, *some], [*some, many], strict=True))
+        yield tuple(
+            tuple(values[start:stop]) for start, stop in zip([0, *some], [*some, many], strict=True)
+        )
 
 
 def _cost_of(shared: Shared, order: tuple[Edge, ...], pieces: Pieces) -> tuple[Cost, Tree]:
@@ -138,7 +157,11 @@ def _cost_of(shared: Shared, order: tuple[Edge, ...], pieces: Pieces) -> tuple[C
     layouts = tuple(Layout(total, wide, pieces) for total, wide in _rooms(shared))
     passes = [pass_cost(layouts[source], layouts[target]) for source, target in order]
     states = [state_cost(one) for one in layouts]
-    held = sum(one.bytes for one in states) + 2 * max(one.bytes for one in states) + max((one.bytes for one in passes), default=0.0)
+    held = (
+        sum(one.bytes for one in states)
+        + 2 * max(one.bytes for one in states)
+        + max((one.bytes for one in passes), default=0.0)
+    )
     return Cost(sum(one.steps for one in (*passes, *states)), held), Tree(shared, layouts, order)
 
 
@@ -152,7 +175,11 @@ def exact_cost(part: Part) -> Cost | None:
     """What `count` takes; None where it cannot be done."""
     found = _priced(part)
     many = None if found is None else needed(found[1].shared)
-    return None if found is None or many is None else Cost(1.5 * found[0].steps * many, found[0].bytes * CORES)
+    return (
+        None
+        if found is None or many is None
+        else Cost(1.5 * found[0].steps * many, found[0].bytes * CORES)
+    )
 
 
 def enclosed(part: Part, job: Job | None = None) -> Expected:
@@ -169,7 +196,12 @@ def count(part: Part, job: Job | None = None) -> Expected:
     """The number of tables of a part, and the averages as fractions; only where `exact_cost` is not None."""
     tree = _tree(part)
     price = exact_cost(part)
-    return counted(tree.shared, lambda modulo: marginals(tree, modulo), job, is_long=price is not None and price.steps > LONG)
+    return counted(
+        tree.shared,
+        lambda modulo: marginals(tree, modulo),
+        job,
+        is_long=price is not None and price.steps > LONG,
+    )
 
 
 def _tree(part: Part) -> Tree:
@@ -180,14 +212,22 @@ def _tree(part: Part) -> Tree:
 
 def marginals(tree: Tree, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
     """For each axis and each piece of the values: the weight of all tables by how many people of it have which value."""
-    own = [unary(_own_weights(tree.shared, node, arithmetic), layout, arithmetic) for node, layout in enumerate(tree.layouts)]
+    own = [
+        unary(_own_weights(tree.shared, node, arithmetic), layout, arithmetic)
+        for node, layout in enumerate(tree.layouts)
+    ]
     heard: dict[Edge, Numbers] = {}
     for number, (source, target) in enumerate(tree.order):
         if job is not None:
             job.step(f"passing on what class {source + 1} says", number / len(tree.order))
-        state = _together([own[source], *(heard[one, source] for one in tree.near(source) if one != target)], arithmetic)
+        state = _together(
+            [own[source], *(heard[one, source] for one in tree.near(source) if one != target)],
+            arithmetic,
+        )
         ends = tree.layouts[source], tree.layouts[target]
-        through = kernels(_pair_weights(tree.shared, (source, target), arithmetic), *ends, arithmetic)
+        through = kernels(
+            _pair_weights(tree.shared, (source, target), arithmetic), *ends, arithmetic
+        )
         heard[source, target] = passed(state, through, *ends, arithmetic)
     for node, layout in enumerate(tree.layouts):
         state = _together([own[node], *(heard[one, node] for one in tree.near(node))], arithmetic)
@@ -225,7 +265,11 @@ def _pair_weights(shared: Shared, edge: Edge, arithmetic: Arithmetic) -> list[Nu
 def _factors(shared: Shared, nodes: tuple[int, ...]) -> Iterator[Factor]:
     for column in shared.columns:
         bounds = shared.bounds(column)
-        cells = [(cell, moved) for cell, one in column.following if (moved := _moved(one, nodes)) is not None]
+        cells = [
+            (cell, moved)
+            for cell, one in column.following
+            if (moved := _moved(one, nodes)) is not None
+        ]
         zero = [moved for one in column.zero if (moved := _moved(one, nodes)) is not None]
         own = column.axes[nodes[0]]
         if len(nodes) == 1 and own is not None:
@@ -237,4 +281,6 @@ def _moved(linear: Linear, nodes: tuple[int, ...]) -> Linear | None:
     """In terms of these axes, where it hangs on just them; what hangs on none is given to the first axis."""
     if set(linear.axes or (0,)) != set(nodes):
         return None
-    return Linear(linear.constant, tuple((nodes.index(axis), times) for axis, times in linear.factors))
+    return Linear(
+        linear.constant, tuple((nodes.index(axis), times) for axis, times in linear.factors)
+    )

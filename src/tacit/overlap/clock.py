@@ -10,7 +10,9 @@ from tacit.jobs import Cancelled, Job
 from tacit.worlds.solving import Deadline, OutOfTime
 
 # Not an argument: costs and orders are remembered by their part, and they take time too.
-_limits: ContextVar[tuple[tuple[Deadline | None, Job | None], ...]] = ContextVar("limits", default=())
+_limits: ContextVar[tuple[tuple[Deadline | None, Job | None], ...]] = ContextVar(
+    "limits", default=()
+)
 
 
 @contextmanager

@@ -14,11 +14,18 @@ from tacit.overlap.setting import Integers
 from tacit.overlap.system import Flags, NoTable, Part
 from tacit.worlds.solving import Deadline
 
-MOST_STEPS = (200_000, 2_000_000, 12_000_000)  # steps from state to state that a column may have, at the first try and later
+MOST_STEPS = (
+    200_000,
+    2_000_000,
+    12_000_000,
+)  # steps from state to state that a column may have, at the first try and later
 A_SECOND = 3_000_000  # steps
 FEW_STATES = 2000.0  # an order with so few states in all is good enough
 Array = np.ndarray[Any, np.dtype[Any]]
-STARTS, SWEEPS = 8, 6  # for the order: first cells that are tried, and how often every cell is moved
+STARTS, SWEEPS = (
+    8,
+    6,
+)  # for the order: first cells that are tried, and how often every cell is moved
 
 
 class CannotSample(Exception):
@@ -45,7 +52,9 @@ def columns_of(part: Part) -> tuple[Column, ...]:
 
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
-    >>> [part] = system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])).parts
+    >>> [part] = system_of(
+    ...     overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])
+    ... ).parts
     >>> [part.value[column.cells].tolist() for column in columns_of(part)]
     [[0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [2, 2, 2, 2, 2]]
     """
@@ -65,7 +74,11 @@ def columns_of(part: Part) -> tuple[Column, ...]:
     found = []
     for one in dict.fromkeys(tops.tolist()):
         cells = np.flatnonzero(tops == one)
-        rows = tuple((np.searchsorted(cells, row.cells), row.total) for row in part.rows if tops[row.cells[0]] == one)
+        rows = tuple(
+            (np.searchsorted(cells, row.cells), row.total)
+            for row in part.rows
+            if tops[row.cells[0]] == one
+        )
         found.append(Column(cells, part.low[cells], part.high[cells], rows))
     return tuple(found)
 
@@ -113,13 +126,22 @@ class Lattice:
 
 
 def lattice_of(
-    column: Column, *, like: Sequence[int] | None = None, most: Sequence[int] = MOST_STEPS, deadline: Deadline | None = None
+    column: Column,
+    *,
+    like: Sequence[int] | None = None,
+    most: Sequence[int] = MOST_STEPS,
+    deadline: Deadline | None = None,
 ) -> Lattice:
     """The points of a column; raises NoTable where there is none, and CannotSample where its states are too many.
 
     The states on whole paths are the same from either end, but those that lead nowhere are not: both ways are tried.
 
-    >>> both = Column(np.arange(3), np.zeros(3, int), np.array([2, 2, 2]), ((np.array([0, 1]), 2), (np.array([1, 2]), 2)))
+    >>> both = Column(
+    ...     np.arange(3),
+    ...     np.zeros(3, int),
+    ...     np.array([2, 2, 2]),
+    ...     ((np.array([0, 1]), 2), (np.array([1, 2]), 2)),
+    ... )
     >>> lattice_of(both).points
     3.0
     """
@@ -132,7 +154,9 @@ def lattice_of(
     raise CannotSample(f"a column of {len(column.cells)} cells has too many states")
 
 
-def _built(column: Column, order: Sequence[int], most: int, deadline: Deadline | None) -> list[tuple[Layer, int]] | None:
+def _built(
+    column: Column, order: Sequence[int], most: int, deadline: Deadline | None
+) -> list[tuple[Layer, int]] | None:
     """The layers in an order, each with the number of its states; None where there are too many steps."""
     building = _Building(column, order)
     layers: list[tuple[Layer, int]] = []
@@ -159,7 +183,9 @@ class _Building:
         self.members = [frozenset(cells.tolist()) for cells, _ in column.rows]
         self.waiting = set(order)
         self.open: list[int] = []
-        self.kind = np.int16 if max((total for _, total in column.rows), default=0) < 1 << 15 else np.int32
+        self.kind = (
+            np.int16 if max((total for _, total in column.rows), default=0) < 1 << 15 else np.int32
+        )
         self.states: Array = np.zeros((1, 0), dtype=self.kind)
         self.rng = np.random.default_rng(20)
 
@@ -174,7 +200,9 @@ class _Building:
         for row, (_, total) in enumerate(self.column.rows):
             if cell in self.members[row] and row not in self.open:
                 self.open.append(row)
-                self.states = np.concatenate([self.states, np.full((len(self.states), 1), total, self.kind)], axis=1)
+                self.states = np.concatenate(
+                    [self.states, np.full((len(self.states), 1), total, self.kind)], axis=1
+                )
         before = self.states
         least: Integers = np.full(len(before), self.column.low[cell])
         largest = np.full(len(before), self.column.high[cell])
@@ -249,7 +277,11 @@ def order_of(column: Column, like: Sequence[int] | None = None) -> list[int]:
     size = len(column.cells)
     width = _Width(column)
     best, cost = list(range(size)), float("inf")
-    tried = [list(like)] if like is not None else (_greedy(size, first, width.after) for first in range(0, size, -(-size // STARTS)))
+    tried = (
+        [list(like)]
+        if like is not None
+        else (_greedy(size, first, width.after) for first in range(0, size, -(-size // STARTS)))
+    )
     for order in tried:
         if (then := width.cost(order)) < cost:
             best, cost = order, then
@@ -326,7 +358,9 @@ class _Width:
 
     def _after(self, behind: int) -> float:
         ahead = self.all & ~behind
-        rows = [row for row, members in enumerate(self.members) if members & behind and members & ahead]
+        rows = [
+            row for row, members in enumerate(self.members) if members & behind and members & ahead
+        ]
         rows.sort(key=lambda row: self.range(self.members[row] & ahead))
         states = 0.0
         counted: list[int] = []
@@ -334,7 +368,9 @@ class _Width:
             mine = self.members[row]
             least = min(self.totals[row], self.range(mine & behind), self.range(mine & ahead))
             for other in counted:
-                least = min(least, self.range((mine ^ other) & ahead), self.range((mine ^ other) & behind))
+                least = min(
+                    least, self.range((mine ^ other) & ahead), self.range((mine ^ other) & behind)
+                )
             counted.append(mine)
             states += log(least + 1)
         return exp(min(states, 300.0))

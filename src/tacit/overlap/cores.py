@@ -19,8 +19,17 @@ from typing import TypeVar
 
 import numpy as np
 
-CORES = max(1, min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
-NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
+CORES = max(
+    1,
+    min(
+        4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    ),
+)
+NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _here = threading.local()
@@ -54,7 +63,9 @@ def one_core_each() -> Iterator[None]:
         switch[1](before)
 
 
-def each(work: Callable[[Item], Result], items: Iterable[Item], *, is_long: bool = True) -> Iterator[Result]:
+def each(
+    work: Callable[[Item], Result], items: Iterable[Item], *, is_long: bool = True
+) -> Iterator[Result]:
     """Do some work for each item, on all cores, and give the results in order; no more are begun than will soon be asked for.
 
     Inside such work, and where it is not long, it is done here and now.

@@ -75,7 +75,10 @@ class Beliefs:
             look()
             for number, at in enumerate(part.place.tolist()):
                 if one is not None:
-                    same[at] = (max(one.low[number], Fraction(int(part.low[number]))), min(one.high[number], Fraction(int(part.high[number]))))
+                    same[at] = (
+                        max(one.low[number], Fraction(int(part.low[number]))),
+                        min(one.high[number], Fraction(int(part.high[number]))),
+                    )
         return same
 
     def share(self, class_: int, value: int) -> Interval | None:
@@ -101,7 +104,11 @@ def beliefs(overlap: Overlap, job: Job | None = None) -> Beliefs:
 
     >>> from tacit.overlap.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
-    >>> views = overlap_of(["Flu", "Heart", "SARS", "Viral"], [males, older], [[0], [0], [0], [0, 1], [1], [1], [1]])
+    >>> views = overlap_of(
+    ...     ["Flu", "Heart", "SARS", "Viral"],
+    ...     [males, older],
+    ...     [[0], [0], [0], [0, 1], [1], [1], [1]],
+    ... )
     >>> found = beliefs(views)
     >>> found.tables, found.share(3, 2)[0], [str(found.share(0, value)[0]) for value in range(4)]
     (45, Fraction(4, 5), ['0', '1/3', '2/5', '4/15'])
@@ -127,7 +134,9 @@ def all_averaged(system: System, count: Callable[[Part], Expected | None]) -> Be
     return Beliefs(system, tuple(found), is_late)
 
 
-def averaged(part: Part, job: Job | None = None, *, exact_steps: float = EXACT_STEPS) -> Expected | None:
+def averaged(
+    part: Part, job: Job | None = None, *, exact_steps: float = EXACT_STEPS
+) -> Expected | None:
     """The averages of a part: in integers where that is cheap, else between bounds; None where neither is affordable."""
     try:
         found = counted(part, job, exact_steps)
@@ -148,11 +157,17 @@ def counted(part: Part, job: Job | None = None, most: float = MOST_STEPS) -> Exp
     return _first(part, "exact_cost", lambda way: way.count(part, job), most)
 
 
-def _first(part: Part, price: str, ask: Callable[[ModuleType], Expected], most: float) -> Expected | None:
+def _first(
+    part: Part, price: str, ask: Callable[[ModuleType], Expected], most: float
+) -> Expected | None:
     """The answer of the cheapest way that has one. Raises OutOfTime where there was no time for one that might have had it."""
     if getattr(layers, price)(part).steps < FEW_STEPS[price]:
         return ask(layers)  # what others would cost takes longer to find out
-    costs = [(cost, number) for number, way in enumerate(WAYS) if (cost := getattr(way, price)(part)) is not None]
+    costs = [
+        (cost, number)
+        for number, way in enumerate(WAYS)
+        if (cost := getattr(way, price)(part)) is not None
+    ]
     is_late = False
     for cost, number in sorted(costs):
         # What the layers cost is estimated far too high at times: they stop by themselves.

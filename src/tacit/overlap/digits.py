@@ -29,7 +29,9 @@ class Digits:
         self.totals = tuple(totals)
         self.word: list[int] = []
         self.shift: list[int] = []
-        self.bits = [max(total, large).bit_length() for total, large in zip(totals, most, strict=True)]
+        self.bits = [
+            max(total, large).bit_length() for total, large in zip(totals, most, strict=True)
+        ]
         free, word = WORD, 0
         for bits in self.bits:
             if bits + 1 > free:
@@ -55,11 +57,15 @@ class Digits:
     def unpacked(self, words: Sequence[Integers]) -> Integers:
         """The rows of digits again."""
         found = np.zeros((len(words[0]), len(self.totals)), dtype=np.int64)
-        for digit, (at, shift, bits) in enumerate(zip(self.word, self.shift, self.bits, strict=True)):
+        for digit, (at, shift, bits) in enumerate(
+            zip(self.word, self.shift, self.bits, strict=True)
+        ):
             found[:, digit] = (words[at] >> shift) & ((1 << bits) - 1)
         return found
 
-    def without(self, left: Sequence[Integers | int], taken: Sequence[Integers]) -> tuple[Flags, list[Integers]]:
+    def without(
+        self, left: Sequence[Integers | int], taken: Sequence[Integers]
+    ) -> tuple[Flags, list[Integers]]:
         """Whether it can be taken away from what is left, and what is left then; that means nothing where it cannot."""
         found: list[Integers] = [one - other for one, other in zip(left, taken, strict=True)]
         fits: Flags = (found[0] & self.guard[0]) == self.guard[0]

@@ -42,10 +42,17 @@ def largest(
     told. It looks for levels above `least` only; with `at_least` it stops at a division of that
     level, or at the proof that there is none. At the deadline it answers with what it has.
 
-    >>> found = largest([[(0, 0), (0, 1)], [(0, 1), (1, 1)]], {(0, 0): 2, (0, 1): 3, (1, 1): 2}, Deadline(9), diverse=False)
+    >>> found = largest(
+    ...     [[(0, 0), (0, 1)], [(0, 1), (1, 1)]],
+    ...     {(0, 0): 2, (0, 1): 3, (1, 1): 2},
+    ...     Deadline(9),
+    ...     diverse=False,
+    ... )
     >>> found.level, found.most
     (3, 3)
-    >>> largest([[(0, 0), (0, 1)]], {(0, 0): 2, (0, 1): 3}, Deadline(9), diverse=True, meant=[0, 0]).level
+    >>> largest(
+    ...     [[(0, 0), (0, 1)]], {(0, 0): 2, (0, 1): 3}, Deadline(9), diverse=True, meant=[0, 0]
+    ... ).level
     0
     """
     if not people:
@@ -73,7 +80,13 @@ def largest(
 class _Program:
     """How many people of each type go into each set."""
 
-    def __init__(self, sets: Sequence[Sequence[Type]], people: dict[Type, int], diverse: bool, meant: Sequence[int | None] | None) -> None:
+    def __init__(
+        self,
+        sets: Sequence[Sequence[Type]],
+        people: dict[Type, int],
+        diverse: bool,
+        meant: Sequence[int | None] | None,
+    ) -> None:
         self.diverse = diverse
         self.people = people
         inside: dict[Type, list[int]] = defaultdict(list)
@@ -95,7 +108,10 @@ class _Program:
 
     def bound(self) -> int:
         """No smallest part is larger: everybody must be somewhere."""
-        sizes = [sum(self.many[group] for group in groups) if self._is_usable(groups) else 0 for groups in self.members]
+        sizes = [
+            sum(self.many[group] for group in groups) if self._is_usable(groups) else 0
+            for groups in self.members
+        ]
         return min(max((sizes[number] for number in places), default=0) for places in self.places)
 
     def _is_usable(self, groups: Sequence[int]) -> bool:
@@ -109,9 +125,12 @@ class _Program:
         cp = module()
         model = new_model()()
         usable = [
-            self._is_usable(groups) and sum(self.many[group] for group in groups) >= level for groups in self.members
+            self._is_usable(groups) and sum(self.many[group] for group in groups) >= level
+            for groups in self.members
         ]
-        used = {number: model.new_bool_var("") for number, is_usable in enumerate(usable) if is_usable}
+        used = {
+            number: model.new_bool_var("") for number, is_usable in enumerate(usable) if is_usable
+        }
         put = {
             (group, number): model.new_int_var(0, many, "")
             for group, (many, places) in enumerate(zip(self.many, self.places, strict=True))
@@ -127,10 +146,16 @@ class _Program:
                 model.add(put[group, number] <= many * used[number])
         for number, is_used in used.items():
             groups = self.members[number]
-            model.add(cp.LinearExpr.sum([put[group, number] for group in groups]) >= level * is_used)
+            model.add(
+                cp.LinearExpr.sum([put[group, number] for group in groups]) >= level * is_used
+            )
             if self.diverse:
                 for meant in self._meanings(groups):
-                    others = [put[group, number] for group in groups if self.meant[group] not in (None, meant)]
+                    others = [
+                        put[group, number]
+                        for group in groups
+                        if self.meant[group] not in (None, meant)
+                    ]
                     model.add(cp.LinearExpr.sum(others) >= is_used)
         solver = cp.CpSolver()
         solver.parameters.max_time_in_seconds = deadline.left()

@@ -96,7 +96,10 @@ def powers(ratio: Fraction, low: int, high: int) -> tuple[Array, Integers]:
 @lru_cache(maxsize=4)
 def _tables(part: Part) -> list[tuple[Array, Integers]]:
     """The tilted weights of every cell, from its least to its largest number of people."""
-    return [powers(*one) for one in zip(cell_tilts(part), part.low.tolist(), part.high.tolist(), strict=True)]
+    return [
+        powers(*one)
+        for one in zip(cell_tilts(part), part.low.tolist(), part.high.tolist(), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +143,10 @@ class Rounded:
     def weights(self, factor: Factor) -> Numbers:
         """The tilted weights of a factor on its box."""
         tables = _tables(self.part)
-        mantissa, exponent = np.ones(factor.allowed.shape), np.zeros(factor.allowed.shape, dtype=np.int64)
+        mantissa, exponent = (
+            np.ones(factor.allowed.shape),
+            np.zeros(factor.allowed.shape, dtype=np.int64),
+        )
         for cell, above in factor.cells:
             mantissa = mantissa * tables[cell][0][above]
             exponent = exponent + tables[cell][1][above]
@@ -184,7 +190,10 @@ def following(shared: Shared, found: dict[int, Interval]) -> dict[int, Interval]
                 assert own is not None
                 ends = [times * end for end in found[own]]
                 low, high = low + min(ends), high + max(ends)
-            more[cell] = max(low, Fraction(int(part.low[cell]))), min(high, Fraction(int(part.high[cell])))
+            more[cell] = (
+                max(low, Fraction(int(part.low[cell]))),
+                min(high, Fraction(int(part.high[cell]))),
+            )
     return more
 
 

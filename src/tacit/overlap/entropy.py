@@ -64,7 +64,9 @@ def fitted(part: Part) -> Fitted:
         multipliers = _by_scaling(_disjoint(part), cells, number, totals, multipliers, size)
     people = np.exp(np.bincount(cells, multipliers[number], size))
     off = np.abs(np.bincount(number, people[cells], len(sums)) - totals).max()
-    return Fitted(people, multipliers[: len(part.classes)], multipliers[len(part.classes) :], float(off))
+    return Fitted(
+        people, multipliers[: len(part.classes)], multipliers[len(part.classes) :], float(off)
+    )
 
 
 def _by_newton(matrix: Floats, totals: Floats, multipliers: Floats) -> Floats:
@@ -114,7 +116,12 @@ def _disjoint(part: Part) -> list[list[int]]:
 
 
 def _by_scaling(
-    families: list[list[int]], cells: Integers, number: Integers, totals: Floats, multipliers: Floats, size: int
+    families: list[list[int]],
+    cells: Integers,
+    number: Integers,
+    totals: Floats,
+    multipliers: Floats,
+    size: int,
 ) -> Floats:
     """Iterative proportional fitting: every family in turn is made right, until all are nearly."""
     chosen = [np.isin(number, family) for family in families]
@@ -126,7 +133,9 @@ def _by_scaling(
             found = np.bincount(number[mine], people[cells[mine]], len(totals))[family]
             worst = max(worst, float(np.abs(found - totals[family]).max()))
             change = np.log(np.maximum(totals[family], 1e-12) / np.maximum(found, 1e-12))
-            change = np.clip(multipliers[family] + change, -FARTHEST, FARTHEST) - multipliers[family]
+            change = (
+                np.clip(multipliers[family] + change, -FARTHEST, FARTHEST) - multipliers[family]
+            )
             multipliers[family] += change
             factor = np.zeros(len(totals))
             factor[family] = change

@@ -34,7 +34,10 @@ def bits(numbers: Sequence[int]) -> float:
     7.169925
     """
     found, many = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
-    logs = (float(times * lgamma(number + 1)) for number, times in zip(found.tolist(), many.tolist(), strict=True))
+    logs = (
+        float(times * lgamma(number + 1))
+        for number, times in zip(found.tolist(), many.tolist(), strict=True)
+    )
     return sum(logs) / log(2)
 
 
@@ -42,7 +45,11 @@ def _exponents(above: Sequence[int], below: Sequence[int]) -> list[tuple[int, in
     """The primes of the quotient, with their exponents, but for those that cancel."""
     most = max((*above, *below), default=0)
     # times[m] is how often the factor m occurs: n! has each up to n once.
-    times: Integers = np.bincount(above, minlength=most + 1).astype(np.int64) if above else np.zeros(most + 1, dtype=np.int64)
+    times: Integers = (
+        np.bincount(above, minlength=most + 1).astype(np.int64)
+        if above
+        else np.zeros(most + 1, dtype=np.int64)
+    )
     times -= np.bincount(below, minlength=most + 1) if below else 0
     times = np.cumsum(times[::-1])[::-1]
     found = []

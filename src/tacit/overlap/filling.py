@@ -46,13 +46,18 @@ def solution(
 
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
-    >>> part, = system_of(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).parts
-    >>> solution(part, Deadline(9), some=np.array([False, False, True, False, False, False])).tolist()
+    >>> (part,) = system_of(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).parts
+    >>> solution(
+    ...     part, Deadline(9), some=np.array([False, False, True, False, False, False])
+    ... ).tolist()
     [0, 1, 1, 0, 0, 1]
     """
     cp = module()
     model = new_model()()
-    cells = [model.new_int_var(low, high, "") for low, high in zip(part.low.tolist(), part.high.tolist(), strict=True)]
+    cells = [
+        model.new_int_var(low, high, "")
+        for low, high in zip(part.low.tolist(), part.high.tolist(), strict=True)
+    ]
     for one in (*part.classes, *part.rows):
         model.add(cp.LinearExpr.sum([cells[cell] for cell in one.cells.tolist()]) == one.total)
     if some is not None:
@@ -70,7 +75,9 @@ def solution(
         if status == cp.INFEASIBLE:
             return None
         if status in (cp.OPTIMAL, cp.FEASIBLE):
-            return _Sums(part).checked(np.array([solver.value(cell) for cell in cells], dtype=np.int64))
+            return _Sums(part).checked(
+                np.array([solver.value(cell) for cell in cells], dtype=np.int64)
+            )
         solver.parameters.num_workers = WORKERS
         model.clear_hints()
         if like is not None and turn % 2:
@@ -129,7 +136,7 @@ class Filling:
 
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
-    >>> part, = system_of(overlap_of("xy", ["xy"], [[0], [0]])).parts
+    >>> (part,) = system_of(overlap_of("xy", ["xy"], [[0], [0]])).parts
     >>> filling = Filling(part, np.array([1, 0, 0, 1]))
     >>> filling.more(np.array([False, True, True, False]), Deadline(9)).tolist()
     [0, 1, 1, 0]
@@ -274,9 +281,11 @@ class Filling:
             high = np.where(free, np.minimum(self.part.high, self.table + NEAR), self.table)
             try:
                 found = solution(
-                    replace(self.part, low=low, high=high), Deadline(min(deadline.left(), NEAR_SECONDS * (1 + turn // 3))),
-                    some=wanted & free, like=self.table,
-                )  # fmt: skip
+                    replace(self.part, low=low, high=high),
+                    Deadline(min(deadline.left(), NEAR_SECONDS * (1 + turn // 3))),
+                    some=wanted & free,
+                    like=self.table,
+                )
             except OutOfTime:
                 continue
             if found is not None:
@@ -345,7 +354,9 @@ def _signed(terms: dict[int, int]) -> frozenset[tuple[int, int]]:
     return frozenset((number, sign * one) for number, one in terms.items())
 
 
-def _best_change(part: Part, exchange: _Exchange, table: Integers, wanted: Flags, seconds: float) -> Integers | None:
+def _best_change(
+    part: Part, exchange: _Exchange, table: Integers, wanted: Flags, seconds: float
+) -> Integers | None:
     """How many people of each class change, at most one, so that most wanted cells have somebody; None if not found.
 
     A wanted cell has nobody, so one more person there counts once.
@@ -360,7 +371,10 @@ def _best_change(part: Part, exchange: _Exchange, table: Integers, wanted: Flags
     model = new_model()()
     is_free = least < most
     free = np.nonzero(is_free)[0]
-    change = [model.new_int_var(low, high, "") for low, high in zip(least[free].tolist(), most[free].tolist(), strict=True)]
+    change = [
+        model.new_int_var(low, high, "")
+        for low, high in zip(least[free].tolist(), most[free].tolist(), strict=True)
+    ]
     number = np.cumsum(is_free) - 1
     for classes, signs in exchange.sums:
         own = is_free[classes]
@@ -368,7 +382,11 @@ def _best_change(part: Part, exchange: _Exchange, table: Integers, wanted: Flags
             terms = [change[one] for one in number[classes[own]].tolist()]
             model.add(cp.LinearExpr.weighted_sum(terms, signs[own].tolist()) == 0)
     aims = np.nonzero(is_free & (gain != 0))[0]
-    model.maximize(cp.LinearExpr.weighted_sum([change[one] for one in number[aims].tolist()], gain[aims].tolist()))
+    model.maximize(
+        cp.LinearExpr.weighted_sum(
+            [change[one] for one in number[aims].tolist()], gain[aims].tolist()
+        )
+    )
     solver = cp.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 1

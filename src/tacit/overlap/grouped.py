@@ -15,7 +15,9 @@ from tacit.overlap.system import NoTable
 from tacit.overlap.urns import UNIT, Floats, Urn, Urns
 from tacit.overlap.walks import Law, points_of
 
-MOST_BOX = 1 << 24  # combinations of digits up to which sums are gathered in an array with a place for each
+MOST_BOX = (
+    1 << 24
+)  # combinations of digits up to which sums are gathered in an array with a place for each
 MOST_SORTED = 40_000_000  # sums that are sorted where there are more
 AT_ONCE = 1 << 20  # sums that are formed at a time
 ROUNDS = 24  # draws after which a column is chosen by looking at all its points
@@ -59,7 +61,9 @@ class Summed:
         self.is_plain = len(found) == len(points)
         self._within = None if self.is_plain else Urns(weights, np.append(starts, len(points)))
         self.average = self.table.weights @ (first := counts[order][starts])
-        self.spread = (first * self.table.weights[:, None]).T @ first - np.outer(self.average, self.average)
+        self.spread = (first * self.table.weights[:, None]).T @ first - np.outer(
+            self.average, self.average
+        )
         self.relative = 2 * law.error + (len(points) + 4) * UNIT
         self.relative += self._within.relative + self._within.absolute if self._within else 0.0
 
@@ -71,7 +75,9 @@ class Summed:
     def people(self, keys: Integers, rng: np.random.Generator) -> Integers:
         """A point for each of some digits."""
         place = np.searchsorted(self.table.keys, keys)
-        found: Integers = self.points[place if self._within is None else self._within.draw(rng, place)]
+        found: Integers = self.points[
+            place if self._within is None else self._within.draw(rng, place)
+        ]
         return found
 
 
@@ -89,7 +95,9 @@ class Group:
         # tables only, of which each differs from what it should be with at most this probability.
         self.relative = sum(column.relative for column in columns)
         self.relative += sum(8 * (len(column.table.keys) + 4) * UNIT for column in columns[1:])
-        self.relative += sum(ROUNDS * (len(column.table.keys) * 2.0**-61 + 16 * UNIT) for column in columns[1:])
+        self.relative += sum(
+            ROUNDS * (len(column.table.keys) * 2.0**-61 + 16 * UNIT) for column in columns[1:]
+        )
 
     def pairs(self, column: Summed) -> int:
         """How many sums are formed to add a column."""
@@ -116,7 +124,9 @@ class Group:
         found.append((self.columns[0].cells, self.columns[0].people(keys, rng)))
         return found
 
-    def _chosen(self, column: Summed, rest: Table, keys: Integers, rng: np.random.Generator) -> Integers:
+    def _chosen(
+        self, column: Summed, rest: Table, keys: Integers, rng: np.random.Generator
+    ) -> Integers:
         """The digits of a column given its sum with the rest: by rejection, and where that fails often, from all there are.
 
         Either way has the same law, so it does not matter which of the two answers first.
@@ -135,7 +145,9 @@ class Group:
         for some in np.array_split(waiting, 1 + len(waiting) * len(own.keys) // AT_ONCE):
             weight = self._of_rest(rest, keys[some][:, None], own.keys) * own.weights
             up_to = np.cumsum(weight, axis=1)
-            aim = np.minimum(rng.random(len(some)), 1 - 4 * UNIT) * up_to[:, -1]  # less than the sum, also when rounded
+            aim = (
+                np.minimum(rng.random(len(some)), 1 - 4 * UNIT) * up_to[:, -1]
+            )  # less than the sum, also when rounded
             place = (up_to <= aim[:, None]).sum(axis=1)
             chosen[some] = own.keys[place]
         return chosen
@@ -166,12 +178,16 @@ def _added(digits: Digits, one: Table, other: Table) -> Table:
     places = [digits.unpacked([table.keys]) @ strides for table in (one, other)] if in_box else []
     dense = np.zeros(round(_box(digits)) if in_box else 0)
     loose: list[tuple[Integers, Floats]] = []
-    for some in np.array_split(np.arange(len(other.keys)), 1 + len(one.keys) * len(other.keys) // AT_ONCE):
+    for some in np.array_split(
+        np.arange(len(other.keys)), 1 + len(one.keys) * len(other.keys) // AT_ONCE
+    ):
         look()
         fits = digits.without([whole - one.keys[:, None]], [other.keys[some]])[0].ravel()
         weights = (one.weights[:, None] * other.weights[some]).ravel()[fits]
         if in_box:
-            dense += np.bincount((places[0][:, None] + places[1][some]).ravel()[fits], weights, len(dense))
+            dense += np.bincount(
+                (places[0][:, None] + places[1][some]).ravel()[fits], weights, len(dense)
+            )
         else:
             loose.append(_gathered((one.keys[:, None] + other.keys[some]).ravel()[fits], weights))
     if in_box:
@@ -180,7 +196,9 @@ def _added(digits: Digits, one: Table, other: Table) -> Table:
         [keys] = digits.packed(counts)
         weights = dense[place]
     else:
-        keys, weights = _gathered(np.concatenate([one for one, _ in loose]), np.concatenate([one for _, one in loose]))
+        keys, weights = _gathered(
+            np.concatenate([one for one, _ in loose]), np.concatenate([one for _, one in loose])
+        )
     return Table(keys, weights / weights.sum())
 
 

@@ -73,7 +73,11 @@ def count(part: Part, job: Job | None = None, most: int = MOST_EXACT) -> Expecte
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
     >>> males, older = ["Heart", "SARS", "SARS", "Viral"], ["Flu", "SARS", "SARS", "Viral"]
-    >>> views = overlap_of(["Flu", "Heart", "SARS", "Viral"], [males, older], [[0], [0], [0], [0, 1], [1], [1], [1]])
+    >>> views = overlap_of(
+    ...     ["Flu", "Heart", "SARS", "Viral"],
+    ...     [males, older],
+    ...     [[0], [0], [0], [0, 1], [1], [1], [1]],
+    ... )
     >>> (part,) = system_of(views).parts
     >>> count(part).tables
     45
@@ -112,7 +116,10 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
         onward = ahead[number + 1][layer.target]
         weight = through * onward
         total = float(weight.sum())
-        missing = 2 * (lost * float((ways * onward).sum()) + lost_ahead[number + 1] * (float(through.sum()) + lost * float(ways.sum())))
+        missing = 2 * (
+            lost * float((ways * onward).sum())
+            + lost_ahead[number + 1] * (float(through.sum()) + lost * float(ways.sum()))
+        )
         missing += len(weight) * TINY
         if not missing <= total * 2.0**-60:
             raise TooManyStates
@@ -120,8 +127,17 @@ def enclosed(part: Part, job: Job | None = None) -> Expected:
         error = (2 * roundings + 2 * len(weight) + 8) * UNIT
         filled = Fraction(float((weight * layer.x).sum()))
         low[layer.cell] = filled * (1 - error) / Fraction(total)
-        high[layer.cell] = (filled + int(part.high[layer.cell]) * Fraction(missing)) * (1 + 2 * error) / Fraction(total)
-        behind, lost = _scaled(_gathered(through, layer.target, len(ahead[number + 1])), _gathered(ways, layer.target, 0), lost, len(weight))
+        high[layer.cell] = (
+            (filled + int(part.high[layer.cell]) * Fraction(missing))
+            * (1 + 2 * error)
+            / Fraction(total)
+        )
+        behind, lost = _scaled(
+            _gathered(through, layer.target, len(ahead[number + 1])),
+            _gathered(ways, layer.target, 0),
+            lost,
+            len(weight),
+        )
     return Expected(tuple(low), tuple(high))
 
 
@@ -155,7 +171,10 @@ def _picked(weights: Sequence[int], many: int, rng: np.random.Generator) -> Inte
     bits = whole.bit_length() + 64
     words = -(-bits // 32)
     drawn = rng.integers(0, 1 << 32, size=(many, words), dtype=np.uint64)
-    at = [int.from_bytes(one.astype("<u4").tobytes(), "little") * whole >> (32 * words) for one in drawn]
+    at = [
+        int.from_bytes(one.astype("<u4").tobytes(), "little") * whole >> (32 * words)
+        for one in drawn
+    ]
     return np.searchsorted(sums, np.array(at, dtype=object), side="right").astype(np.int64)
 
 
@@ -168,7 +187,9 @@ def order_of(part: Part) -> list[int]:
     by_value = np.lexsort((part.class_of, part.value)).tolist()
     by_class = np.lexsort((part.value, _line(part))).tolist()
     orders = [by_value, by_class, *([_greedy(part)] if len(part.place) <= 400 else [])]
-    return min(orders, key=lambda order: max(states + ways for states, ways in _widths(part, order)))
+    return min(
+        orders, key=lambda order: max(states + ways for states, ways in _widths(part, order))
+    )
 
 
 def _line(part: Part) -> Integers:
@@ -182,7 +203,9 @@ def _line(part: Part) -> Integers:
     while waiting:
         # Next comes the class that opens the fewest rows, and of those the one that has the most in common with what is open.
         look()
-        best = min(waiting, key=lambda one: (len(rows_of[one] - opened), -len(rows_of[one] & opened), one))
+        best = min(
+            waiting, key=lambda one: (len(rows_of[one] - opened), -len(rows_of[one] & opened), one)
+        )
         place[best] = len(place)
         opened |= rows_of[best]
         waiting.remove(best)
@@ -201,7 +224,13 @@ def _greedy(part: Part) -> list[int]:
     waiting, order = set(range(len(part.place))), []
     while waiting:
         look()
-        best = min(waiting, key=lambda cell: (sum(_change(number, rest, sums, size) for number in of_cell[cell]), cell))
+        best = min(
+            waiting,
+            key=lambda cell: (
+                sum(_change(number, rest, sums, size) for number in of_cell[cell]),
+                cell,
+            ),
+        )
         for number in of_cell[best]:
             rest[number] -= 1
         waiting.remove(best)
@@ -278,7 +307,14 @@ class _Walk:
         """Fill one cell in every way that the sums allow."""
         mine = self.of_cell[cell]
         new = [number for number in mine if number not in self.open]
-        self.left = np.hstack([self.left, np.tile([self.sums[number].total for number in new], (len(self.left), 1)).astype(np.int64)])
+        self.left = np.hstack(
+            [
+                self.left,
+                np.tile([self.sums[number].total for number in new], (len(self.left), 1)).astype(
+                    np.int64
+                ),
+            ]
+        )
         self.open += new
         low = np.full(len(self.left), self.part.low[cell])
         high = np.full(len(self.left), self.part.high[cell])
@@ -323,7 +359,11 @@ def _distinct(states: Integers) -> tuple[Integers, Integers]:
     keys = list(_keys(states))
     for key in reversed(keys):
         look()
-        order = np.argsort(key, kind="stable") if order is None else order[np.argsort(key[order], kind="stable")]
+        order = (
+            np.argsort(key, kind="stable")
+            if order is None
+            else order[np.argsort(key[order], kind="stable")]
+        )
     assert order is not None
     is_new = np.zeros(len(order), dtype=bool)
     is_new[0] = True
@@ -354,7 +394,11 @@ def _chosen(layer: Layer, kind: type) -> Array:
     pairs, inverse = np.unique(layer.left * base + layer.x, return_inverse=True)
     ways = list(_combinations(divmod(one, base) for one in pairs.tolist()))
     number: Callable[[int], Any] = float if kind is float else int
-    return np.array([number(one) for one in ways], dtype=kind)[inverse.reshape(-1)] if ways else np.zeros(0, dtype=kind)
+    return (
+        np.array([number(one) for one in ways], dtype=kind)[inverse.reshape(-1)]
+        if ways
+        else np.zeros(0, dtype=kind)
+    )
 
 
 def _combinations(pairs: Iterable[tuple[int, int]]) -> Iterator[int]:
@@ -373,7 +417,9 @@ def _combinations(pairs: Iterable[tuple[int, int]]) -> Iterator[int]:
 
 def _times(one: Array, other: Array) -> Array:
     """Products of integers of any size, some at a time."""
-    longest = max((int(some[len(some) // 2]).bit_length() for some in (one, other) if len(some)), default=1)
+    longest = max(
+        (int(some[len(some) // 2]).bit_length() for some in (one, other) if len(some)), default=1
+    )
     step = max(1, BITS_AT_ONCE // max(64, longest))
     found = np.empty(len(one), dtype=object)
     for start in range(0, len(one), step):
@@ -409,7 +455,9 @@ def _ahead(layers: Sequence[Layer], chosen: Sequence[Array]) -> list[Array]:
     return found[::-1]
 
 
-def _ahead_scaled(layers: Sequence[Layer], chosen: Sequence[Array]) -> tuple[list[Array], list[float], int]:
+def _ahead_scaled(
+    layers: Sequence[Layer], chosen: Sequence[Array]
+) -> tuple[list[Array], list[float], int]:
     """The same with floats, each layer scaled by a power of two; what may be lost of a value, and how many roundings it has seen."""
     last = int(layers[-1].target.max(initial=-1)) + 1
     if not last:

@@ -105,7 +105,11 @@ def _shifted(part: Part) -> Iterable[tuple[Integers, int]]:
 
 def proves_empty(part: Part, suspects: Flags, multipliers: Reals) -> bool:
     """Do the multipliers prove that nobody is in these cells, beyond the least of each? In integers."""
-    if not np.isfinite(multipliers).all() or np.abs(multipliers).max(initial=0) > 1000 or part.low[suspects].any():
+    if (
+        not np.isfinite(multipliers).all()
+        or np.abs(multipliers).max(initial=0) > 1000
+        or part.low[suspects].any()
+    ):
         return False
     rounded = np.rint(multipliers * CERTIFICATE).astype(np.int64)
     sums = list(_shifted(part))
@@ -117,4 +121,7 @@ def proves_empty(part: Part, suspects: Flags, multipliers: Reals) -> bool:
     more = np.zeros(len(part.classes), dtype=np.int64)
     np.maximum.at(more, part.class_of, missing)
     rounded[: len(more)] += more
-    return bool(sum(total * one for (_, total), one in zip(sums, rounded.tolist(), strict=True)) < CERTIFICATE)
+    return bool(
+        sum(total * one for (_, total), one in zip(sums, rounded.tolist(), strict=True))
+        < CERTIFICATE
+    )

@@ -11,7 +11,11 @@ Meanings = tuple[tuple[int, ...], ...]
 
 
 def meanings(
-    values: Sequence[Any], *, unknown: Collection[Any] | None = None, merge_spelling: bool = True, guess_unknown: bool = True
+    values: Sequence[Any],
+    *,
+    unknown: Collection[Any] | None = None,
+    merge_spelling: bool = True,
+    guess_unknown: bool = True,
 ) -> Meanings:
     """For each thing that a value may mean, the values (by their places) that may mean it, the plainest first.
 
@@ -31,8 +35,12 @@ def meanings(
     same: dict[Any, list[int]] = {}
     for at, value in enumerate(values):
         if at not in anything:
-            same.setdefault(folded(value) if merge_spelling else (type(value), value), []).append(at)
-    return tuple((*some, *anything) for some in same.values()) or ((tuple(anything),) if anything else ())
+            same.setdefault(folded(value) if merge_spelling else (type(value), value), []).append(
+                at
+            )
+    return tuple((*some, *anything) for some in same.values()) or (
+        (tuple(anything),) if anything else ()
+    )
 
 
 def surely(values: Sequence[Any], same: Meanings) -> tuple[int | None, ...]:
@@ -41,5 +49,10 @@ def surely(values: Sequence[Any], same: Meanings) -> tuple[int | None, ...]:
     >>> surely(["Cancer", "Flu", "cancer", None], meanings(["Cancer", "Flu", "cancer", None]))
     (0, 1, 0, None)
     """
-    found = [[number for number, some in enumerate(same) if at in some] for at in range(len(values))]
-    return tuple(None if value is None or len(meant) != 1 else meant[0] for value, meant in zip(values, found, strict=True))
+    found = [
+        [number for number, some in enumerate(same) if at in some] for at in range(len(values))
+    ]
+    return tuple(
+        None if value is None or len(meant) != 1 else meant[0]
+        for value, meant in zip(values, found, strict=True)
+    )

@@ -52,7 +52,9 @@ class Memberships:
 
     def shown_by(self, view: int) -> int:
         """How many people are in a view, or may be."""
-        return sum(one.people for one in self.combinations if view in one.inside or view in one.perhaps)
+        return sum(
+            one.people for one in self.combinations if view in one.inside or view in one.perhaps
+        )
 
     def together(self, views: Sequence[int]) -> Memberships:
         """The same by some of the views, and by one more that stands for all others."""
@@ -78,7 +80,9 @@ class Seats:
 def seats(question: OverlapQuestion) -> Seats:
     """Who is in which of the releases that a question is about."""
     found = memberships(question.overlap), true_memberships(question.overlap)
-    told, true = (replace(one, sensitive=question.sensitive, called=question.called) for one in found)
+    told, true = (
+        replace(one, sensitive=question.sensitive, called=question.called) for one in found
+    )
     return Seats(told, true)
 
 
@@ -88,7 +92,9 @@ def memberships(overlap: Overlap) -> Memberships:
     Where a view looks at the private value, people may be in it or not.
 
     >>> from tacit.overlap.setting import overlap_of
-    >>> memberships(overlap_of(["x", "y"], [["x", "y"], ["x", "y"]], [[0], [0, 1], [1], [1]])).combinations[0]
+    >>> memberships(
+    ...     overlap_of(["x", "y"], [["x", "y"], ["x", "y"]], [[0], [0, 1], [1], [1]])
+    ... ).combinations[0]
     Combination(inside=(1,), perhaps=(), people=2)
     """
     shows = overlap.outputs != NOTHING
@@ -108,7 +114,9 @@ def true_memberships(overlap: Overlap) -> Memberships:
 def _counted(views: tuple[str, ...], inside: Flags, any_: Flags, many: Integers) -> Memberships:
     """Add up people who are in the same views: one row for each kind of people, one column for each view."""
     there = many > 0
-    states, place = np.unique(inside[there].astype(np.int8) + any_[there], axis=0, return_inverse=True)
+    states, place = np.unique(
+        inside[there].astype(np.int8) + any_[there], axis=0, return_inverse=True
+    )
     people = np.zeros(len(states), dtype=np.int64)
     np.add.at(people, place.reshape(-1), many[there])
     found = {

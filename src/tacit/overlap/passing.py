@@ -71,7 +71,9 @@ class Layout:
             rows = np.zeros((1, 0), dtype=np.int64)
             for value in piece[:-1]:
                 more = np.arange(self.wide[value] + 1)
-                rows = np.column_stack([np.repeat(rows, len(more), axis=0), np.tile(more, len(rows))])
+                rows = np.column_stack(
+                    [np.repeat(rows, len(more), axis=0), np.tile(more, len(rows))]
+                )
                 rows = rows[rows.sum(axis=1) <= self.total]
             found.append(self._completed(rows, self.wide[piece[-1]]))
         return found
@@ -91,7 +93,9 @@ class Layout:
     @cached_property
     def many(self) -> list[Array]:
         """How many states each piece has, by total."""
-        found = [state_counts([self.wide[value] for value in piece], self.total) for piece in self.pieces]
+        found = [
+            state_counts([self.wide[value] for value in piece], self.total) for piece in self.pieces
+        ]
         if len(found) == 1:
             found[0][:-1] = 0.0
         return found
@@ -104,7 +108,10 @@ class Layout:
     @cached_property
     def rest(self) -> list[Array]:
         """How many states each piece has together with all later ones, by total; a last entry for no piece."""
-        later = [tuple(value for piece in self.pieces[first:] for value in piece) for first in range(len(self.pieces) + 1)]
+        later = [
+            tuple(value for piece in self.pieces[first:] for value in piece)
+            for first in range(len(self.pieces) + 1)
+        ]
         return [state_counts([self.wide[value] for value in some], self.total) for some in later]
 
     @property
@@ -121,7 +128,10 @@ class Layout:
         """The same for the states of a piece and all later ones with a total."""
         many = self.many[piece][: total + 1] * self.rest[piece + 1][total::-1]
         ends = np.cumsum(many).astype(np.int64).tolist()
-        return [(own, slice(ends[own] - int(many[own]), ends[own])) for own in np.nonzero(many)[0].tolist()]
+        return [
+            (own, slice(ends[own] - int(many[own]), ends[own]))
+            for own in np.nonzero(many)[0].tolist()
+        ]
 
     def own(self, piece: int, total: int) -> slice:
         """The states of a piece with a total."""
@@ -161,14 +171,20 @@ class Layout:
 
 def unary(tables: Sequence[Numbers], layout: Layout, arithmetic: Arithmetic) -> Numbers:
     """The weight of each state of a class: the product of the weights of its values."""
-    own = [_of_piece([tables[value] for value in piece], states, arithmetic) for piece, states in zip(layout.pieces, layout.states, strict=True)]
+    own = [
+        _of_piece([tables[value] for value in piece], states, arithmetic)
+        for piece, states in zip(layout.pieces, layout.states, strict=True)
+    ]
     last = len(own) - 1
     rest = [own[last].part[layout.own(last, total)] for total in range(layout.total + 1)]
     for piece in range(last - 1, -1, -1):
         now = []
         for total in range(layout.total + 1) if piece else [layout.total]:
             look()
-            parts = [np.outer(own[piece].part[layout.own(piece, one)], rest[total - one]).reshape(-1) for one, _ in layout.cut(piece, total)]
+            parts = [
+                np.outer(own[piece].part[layout.own(piece, one)], rest[total - one]).reshape(-1)
+                for one, _ in layout.cut(piece, total)
+            ]
             now.append(arithmetic.tidy(np.concatenate([np.empty(0), *parts])))
         rest = now
     # Two for one: besides what the pieces have lost, each product was made tidy.
@@ -182,7 +198,9 @@ def _of_piece(tables: Sequence[Numbers], states: Integers, arithmetic: Arithmeti
     return found
 
 
-def kernels(tables: Sequence[Numbers], source: Layout, target: Layout, arithmetic: Arithmetic) -> list[Numbers]:
+def kernels(
+    tables: Sequence[Numbers], source: Layout, target: Layout, arithmetic: Arithmetic
+) -> list[Numbers]:
     """For each piece: the weight of a state of the source (row) with one of the target (column)."""
     found = []
     for piece, rows, columns in zip(source.pieces, source.states, target.states, strict=True):
@@ -190,8 +208,12 @@ def kernels(tables: Sequence[Numbers], source: Layout, target: Layout, arithmeti
         known = np.zeros(len(rows), dtype=np.int64)  # which row of `now` a state has so far
         for at, value in enumerate(piece):
             # States that begin alike share their product so far.
-            begun, first, inverse = np.unique(known * (source.total + 1) + rows[:, at], return_index=True, return_inverse=True)
-            table = Numbers(tables[value].part[:, columns[:, at]], tables[value].roundings, tables[value].lost)
+            begun, first, inverse = np.unique(
+                known * (source.total + 1) + rows[:, at], return_index=True, return_inverse=True
+            )
+            table = Numbers(
+                tables[value].part[:, columns[:, at]], tables[value].roundings, tables[value].lost
+            )
             raw = now.part[begun // (source.total + 1)] * table.part[rows[first, at]]
             now, known = arithmetic.made(raw, [now, table], 1, 1), inverse.reshape(-1)
         found.append(Numbers(now.part[known], now.roundings, now.lost))
@@ -208,14 +230,23 @@ def pass_cost(source: Layout, target: Layout) -> Cost:
     """What it takes to build the matrices and to pass a weight on. See `_Pass` for what is added up."""
     last = len(source.pieces) - 1
     listed = [float(one[-1]) for one in source.rest_starts]
-    matrices = sum(float(one[-1]) * float(other[-1]) for one, other in zip(source.starts, target.starts, strict=True))
+    matrices = sum(
+        float(one[-1]) * float(other[-1])
+        for one, other in zip(source.starts, target.starts, strict=True)
+    )
     first = float(target.starts[0][-1])
-    steps = first * source.size + float(target.size) * float(source.starts[last][-1]) + MATRIX * matrices
+    steps = (
+        first * source.size
+        + float(target.size) * float(source.starts[last][-1])
+        + MATRIX * matrices
+    )
     moved, held = first * listed[1], float(target.many[0].max()) * listed[1]
     calls = len(target.blocks) * (len(source.blocks) + 1.0)
     done, ways = target.many[0], (target.many[0] > 0).astype(np.float64)
     for piece in range(1, last):
-        upto = target.starts[piece][:0:-1]  # how many states the piece may take, by the total of those before
+        upto = target.starts[piece][
+            :0:-1
+        ]  # how many states the piece may take, by the total of those before
         steps += float(done @ upto) * listed[piece]
         moved += float(done @ upto) * listed[piece + 1]
         held += 2.0 * float((done * upto).max()) * listed[piece + 1]
@@ -229,7 +260,9 @@ def pass_cost(source: Layout, target: Layout) -> Cost:
 class _Pass:
     """Passes from the states of one class to those of another, in memory that is used again."""
 
-    def __init__(self, source: Layout, target: Layout, through: Sequence[Numbers], arithmetic: Arithmetic) -> None:
+    def __init__(
+        self, source: Layout, target: Layout, through: Sequence[Numbers], arithmetic: Arithmetic
+    ) -> None:
         self.source, self.target, self.arithmetic = source, target, arithmetic
         self.kernels = [one.part for one in through]
         self.room: dict[tuple[str, int], Array] = {}
@@ -250,7 +283,9 @@ class _Pass:
             rest[:] = 0.0
         for total, place in source.blocks:
             matrix = state[place].reshape(-1, int(source.rest[1][source.total - total]))
-            self.arithmetic.dot(matrix.T, kernel[source.own(0, total)], rest[source.later(1, source.total - total)])
+            self.arithmetic.dot(
+                matrix.T, kernel[source.own(0, total)], rest[source.later(1, source.total - total)]
+            )
         return self.later(rest, 1, target.total - own).T.reshape(-1)
 
     def later(self, state: Array, piece: int, total: int) -> Array:
@@ -266,7 +301,9 @@ class _Pass:
         source, target = self.source, self.target
         wide, many = state.shape[1], target.upto(piece, total)
         order, listed = source.grouped(piece), int(source.rest_starts[piece + 1][-1])
-        grouped = np.take(state, order, axis=0, out=self.space("grouped", piece, len(order), wide), mode="clip")
+        grouped = np.take(
+            state, order, axis=0, out=self.space("grouped", piece, len(order), wide), mode="clip"
+        )
         rest = self.space("rest", piece, many, listed, wide)
         start = 0
         for after in range(source.total + 1):
@@ -274,10 +311,16 @@ class _Pass:
             size = own * (few.stop - few.start)
             if size:
                 block = grouped[start : start + size].reshape(own, -1)
-                self.arithmetic.dot(kernel[:own, :many].T, block, rest.reshape(many, -1)[:, few.start * wide : few.stop * wide])
+                self.arithmetic.dot(
+                    kernel[:own, :many].T,
+                    block,
+                    rest.reshape(many, -1)[:, few.start * wide : few.stop * wide],
+                )
                 start += size
         some = [own for own in range(total + 1) if target.many[piece][own]]
-        return np.concatenate([self._next(rest[target.own(piece, own)], piece, total - own) for own in some])
+        return np.concatenate(
+            [self._next(rest[target.own(piece, own)], piece, total - own) for own in some]
+        )
 
     def _next(self, rest: Array, piece: int, total: int) -> Array:
         """Convert the later pieces, for the states of a piece with one total."""
@@ -290,7 +333,13 @@ class _Pass:
         return found.reshape(-1, own, wide).transpose(1, 0, 2).reshape(-1, wide)
 
 
-def passed(state: Numbers, through: Sequence[Numbers], source: Layout, target: Layout, arithmetic: Arithmetic) -> Numbers:
+def passed(
+    state: Numbers,
+    through: Sequence[Numbers],
+    source: Layout,
+    target: Layout,
+    arithmetic: Arithmetic,
+) -> Numbers:
     """What a weight of the states of one class says about those of another."""
     raw = np.empty(target.size)
 
@@ -300,7 +349,13 @@ def passed(state: Numbers, through: Sequence[Numbers], source: Layout, target: L
             raw[place] = here.block(state.part, own)
 
     # Neighbours take about as long as each other, so every core gets every second of them, or every fourth.
-    list(each(work, [target.blocks[first::CORES] for first in range(CORES)], is_long=source.size > LARGE))
+    list(
+        each(
+            work,
+            [target.blocks[first::CORES] for first in range(CORES)],
+            is_long=source.size > LARGE,
+        )
+    )
     lengths = [int(source.many[0].max()), *(len(states) for states in source.states[1:])]
     return arithmetic.made(raw, [state, *through], source.size, sum(lengths))
 

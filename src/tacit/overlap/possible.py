@@ -20,7 +20,9 @@ TOGETHER = 1500  # small parts are searched together, up to so many cells
 MOST_BYTES = 1 << 29  # of tables that are kept
 
 Cell = tuple[int, int]  # a class and a value
-Table = np.ndarray[Any, np.dtype[Any]]  # the people of each cell of a piece, in as few bytes as will do
+Table = np.ndarray[
+    Any, np.dtype[Any]
+]  # the people of each cell of a piece, in as few bytes as will do
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,14 +66,19 @@ class Possible:
     def instances(self) -> list[Integers]:
         """Whole tables; every cell that can have somebody has in one of them."""
         many = max((len(piece.tables) for piece in self.pieces), default=1)
-        chosen = ([piece.tables[min(at, len(piece.tables) - 1)] for piece in self.pieces] for at in range(many))
+        chosen = (
+            [piece.tables[min(at, len(piece.tables) - 1)] for piece in self.pieces]
+            for at in range(many)
+        )
         return [self._whole(tables) for tables in chosen]
 
     def instance_with(self, class_: int, value: int) -> Integers | None:
         """A table in which somebody of the class has the value; None where there is none."""
         if not self.can[class_, value]:
             return None
-        return next(self.tables_with(class_, value), self._whole([piece.tables[0] for piece in self.pieces]))
+        return next(
+            self.tables_with(class_, value), self._whole([piece.tables[0] for piece in self.pieces])
+        )
 
     def together(
         self, class_: int, value: int, others: Flags, deadline: Deadline, job: Job | None = None
@@ -108,7 +115,12 @@ class Possible:
                 yield self._with(number, table)
 
     def searched(
-        self, class_: int, value: int, wanted: Callable[[], Flags], deadline: Deadline, job: Job | None = None
+        self,
+        class_: int,
+        value: int,
+        wanted: Callable[[], Flags],
+        deadline: Deadline,
+        job: Job | None = None,
     ) -> Iterator[Integers]:
         """New tables in which somebody of a class has a value, and somebody is in one of the wanted cells.
 
@@ -132,7 +144,9 @@ class Possible:
 
     def _with(self, number: int, table: Table) -> Integers:
         """The first table, with another one of a piece."""
-        return self._whole([table if at == number else piece.tables[0] for at, piece in enumerate(self.pieces)])
+        return self._whole(
+            [table if at == number else piece.tables[0] for at, piece in enumerate(self.pieces)]
+        )
 
     def jointly(self, one: Cell, other: Cell, deadline: Deadline, job: Job | None = None) -> bool:
         """Is there a table where somebody of a class has a value, and somebody else of a class a value?
@@ -149,7 +163,9 @@ class Possible:
         piece, spot = self.pieces[int(self._piece[cell])], int(self._spot[cell])
         if any(table[spot] >= 2 for table in piece.tables):
             return True
-        found = solution(with_people(piece.part, spot, 2), deadline, like=piece.tables[0].astype(np.int64))
+        found = solution(
+            with_people(piece.part, spot, 2), deadline, like=piece.tables[0].astype(np.int64)
+        )
         if found is not None:
             piece.keep(found)
         return found is not None
@@ -221,7 +237,9 @@ def possible(
             piece.keep(table)
             can[part.place] |= table > 0
         filling = Filling(part, piece.tables[-1].astype(np.int64), is_explored=len(tables) > 1)
-        wanted = (system.high[part.place] > 0) & (True if asked is None else asked.reshape(-1)[part.place])
+        wanted = (system.high[part.place] > 0) & (
+            True if asked is None else asked.reshape(-1)[part.place]
+        )
         while (wanted & ~can[part.place]).any():
             found = filling.more(wanted & ~can[part.place], deadline, job)
             if found is None:
@@ -277,10 +295,16 @@ def fits(overlap: Overlap, table: Integers) -> bool:
     rows = np.zeros(len(overlap.shown), dtype=np.int64)
     np.add.at(rows, overlap.outputs, table[:, None, :])
     rows[NOTHING] = overlap.shown[NOTHING]
-    return bool((table >= 0).all() and (table.sum(axis=1) == overlap.sizes).all() and (rows == overlap.shown).all())
+    return bool(
+        (table >= 0).all()
+        and (table.sum(axis=1) == overlap.sizes).all()
+        and (rows == overlap.shown).all()
+    )
 
 
-def contradiction(overlap: Overlap, deadline: Deadline, first: Sequence[int] | None = None) -> tuple[str, ...]:
+def contradiction(
+    overlap: Overlap, deadline: Deadline, first: Sequence[int] | None = None
+) -> tuple[str, ...]:
     """Views whose answers contradict each other, where no table fits them all.
 
     One view if there is such a one, else two, else a set of which none can be left out. Empty where some table fits.
@@ -288,11 +312,17 @@ def contradiction(overlap: Overlap, deadline: Deadline, first: Sequence[int] | N
     view; without it, a row that nobody can put into a view is taken to follow those of its view.
 
     >>> from tacit.overlap.setting import overlap_of
-    >>> contradiction(overlap_of("xyz", ["xy", "zz", "xx"], [[0], [0, 1], [1], [2], [2]]), Deadline(9))
+    >>> contradiction(
+    ...     overlap_of("xyz", ["xy", "zz", "xx"], [[0], [0, 1], [1], [2], [2]]), Deadline(9)
+    ... )
     ('view 1', 'view 2')
     """
     everything = tuple(range(len(overlap.views)))
-    owners = _owners(overlap) if first is None else np.searchsorted(first, np.arange(len(overlap.shown)), side="right") - 1
+    owners = (
+        _owners(overlap)
+        if first is None
+        else np.searchsorted(first, np.arange(len(overlap.shown)), side="right") - 1
+    )
 
     def fails(chosen: tuple[int, ...]) -> bool:
         return first_table(_only(overlap, owners, chosen), deadline) is None
@@ -300,7 +330,10 @@ def contradiction(overlap: Overlap, deadline: Deadline, first: Sequence[int] | N
     if not fails(everything):
         return ()
     try:
-        small = next((some for size in (1, 2) for some in combinations(everything, size) if fails(some)), None)
+        small = next(
+            (some for size in (1, 2) for some in combinations(everything, size) if fails(some)),
+            None,
+        )
         if small is None:
             small = everything
             for one in everything:
@@ -327,7 +360,9 @@ def _only(overlap: Overlap, owners: Integers, chosen: tuple[int, ...]) -> Overla
     """The same people, some of the views."""
     shown = np.where(np.isin(owners, chosen), overlap.shown, 0)
     names = tuple(overlap.views[one] for one in chosen)
-    return merged(Overlap(overlap.values, names, overlap.outputs[:, list(chosen), :], overlap.sizes, shown))
+    return merged(
+        Overlap(overlap.values, names, overlap.outputs[:, list(chosen), :], overlap.sizes, shown)
+    )
 
 
 def _first(part: Part, deadline: Deadline) -> Integers:
@@ -375,4 +410,6 @@ def _joined(parts: Sequence[Part]) -> Part:
         found: Integers = np.concatenate([getattr(part, name) for part in parts])
         return found
 
-    return Part(all_("place"), all_("value"), all_("low"), all_("high"), moved("classes"), moved("rows"))
+    return Part(
+        all_("place"), all_("value"), all_("low"), all_("high"), moved("classes"), moved("rows")
+    )

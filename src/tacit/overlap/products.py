@@ -27,7 +27,10 @@ from tacit.overlap.shared import Shared, smallest, whole
 from tacit.overlap.system import NoTable, Part
 
 MOST_AXES = 12
-BAND, LEFT = 1 << 20, 1 << 22  # most entries of band matrices side by side, and of what they are multiplied to
+BAND, LEFT = (
+    1 << 20,
+    1 << 22,
+)  # most entries of band matrices side by side, and of what they are multiplied to
 INNER = 2000  # most products that one matrix product adds
 CALL = 1e5  # what a band matrix takes besides multiplying, in steps
 LONG = 1e7  # steps from which on work is divided among cores
@@ -113,14 +116,22 @@ def count(part: Part, job: Job | None = None) -> Expected:
     found = _shared(part)
     assert found is not None
     price = exact_cost(part)
-    return counted(found, lambda modulo: marginals(found, modulo), job, is_long=price is not None and price.steps > LONG)
+    return counted(
+        found,
+        lambda modulo: marginals(found, modulo),
+        job,
+        is_long=price is not None and price.steps > LONG,
+    )
 
 
 def marginals(shared: Shared, arithmetic: Arithmetic, job: Job | None = None) -> Iterator[Marginal]:
     """For each value: the weight of all tables by how many people have it in each axis."""
     plan = _plan(shared)
     factors = [whole(shared, column) for column in shared.columns]
-    own = [Polynomial(window, arithmetic.weights(one)) for window, one in zip(plan.own, factors, strict=True)]
+    own = [
+        Polynomial(window, arithmetic.weights(one))
+        for window, one in zip(plan.own, factors, strict=True)
+    ]
     last = len(own) - 1
     one = Numbers(np.ones((1,) * len(shared.axes)))
     after = [Polynomial(plan.after[last], one)]
@@ -133,8 +144,13 @@ def marginals(shared: Shared, arithmetic: Arithmetic, job: Job | None = None) ->
         others = product(before, after.pop(), plan.others[number], arithmetic).numbers
         # Where this value has x people in an axis, the others have the rest of it: the same window, the other way round.
         facing = others.part[(slice(None, None, -1),) * len(shared.axes)]
-        weight = arithmetic.made(own[number].numbers.part * facing, [own[number].numbers, others], 1, 1)
-        yield Marginal(weight, tuple((cell, above + int(shared.part.low[cell])) for cell, above in factor.cells))
+        weight = arithmetic.made(
+            own[number].numbers.part * facing, [own[number].numbers, others], 1, 1
+        )
+        yield Marginal(
+            weight,
+            tuple((cell, above + int(shared.part.low[cell])) for cell, above in factor.cells),
+        )
         if number < last:
             before = product(before, own[number], plan.before[number + 1], arithmetic)
 
@@ -155,12 +171,25 @@ def _plan(shared: Shared) -> Plan:
     for number in range(len(bounds)):
         rest = (total - (least[-1] - least[number]), total - (most[-1] - most[number]))
         own = (low[number], high[number])
-        before.append(_window(least[number] - own[0], most[number] - own[1], rest[1] - own[1], rest[0] - own[0]))
-        after.append(_window(least[-1] - least[number], most[-1] - most[number], total - most[number], total - least[number]))
+        before.append(
+            _window(
+                least[number] - own[0], most[number] - own[1], rest[1] - own[1], rest[0] - own[0]
+            )
+        )
+        after.append(
+            _window(
+                least[-1] - least[number],
+                most[-1] - most[number],
+                total - most[number],
+                total - least[number],
+            )
+        )
     return Plan(
-        tuple(_window(*pair, *pair) for pair in zip(low, high, strict=True)), tuple(before), tuple(after),
+        tuple(_window(*pair, *pair) for pair in zip(low, high, strict=True)),
+        tuple(before),
+        tuple(after),
         tuple(_window(*pair, *pair) for pair in zip(total - high, total - low, strict=True)),
-    )  # fmt: skip
+    )
 
 
 def _window(low: Integers, high: Integers, least: Integers, most: Integers) -> Window:
@@ -181,7 +210,12 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
     # A coefficient is the sum of so many products at most; adding zeros does not round.
     terms = min(one.numbers.part.size, other.numbers.part.size)
     if len(kept.shape) == 1 and terms <= INNER:
-        return Polynomial(kept, arithmetic.made(_in_one_variable(one, other, kept), [one.numbers, other.numbers], terms, terms))
+        return Polynomial(
+            kept,
+            arithmetic.made(
+                _in_one_variable(one, other, kept), [one.numbers, other.numbers], terms, terms
+            ),
+        )
     found = np.zeros(kept.shape)
     wide, narrow = many.window.shape[-1], kept.shape[-1]
     shift = kept.start[-1] - few.window.start[-1] - many.window.start[-1]
@@ -198,7 +232,10 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
             right = np.empty((len(moves) * inner, narrow))
             for number, move in enumerate(moves):
                 own = slice(number * inner, (number + 1) * inner)
-                place = [slice(a.start - b.start, a.stop - b.start) for a, b in zip(move.target, box, strict=True)]
+                place = [
+                    slice(a.start - b.start, a.stop - b.start)
+                    for a, b in zip(move.target, box, strict=True)
+                ]
                 left[(*place, own)] = many.numbers.part[(*move.source, cut)]
                 right[own] = _band(few.numbers.part[move.lead], cut, narrow, shift)
             got += arithmetic.dot(left.reshape(len(got), -1), right)
@@ -206,7 +243,9 @@ def product(one: Polynomial, other: Polynomial, kept: Window, arithmetic: Arithm
 
     at_once = min(INNER, BAND // narrow, LEFT // prod(kept.shape[:-1])) // step
     batches = _batches(_moves(few, many, kept), max(1, at_once))
-    for box, got in each(work, batches, is_long=few.numbers.part.size * many.numbers.part.size > LONG):
+    for box, got in each(
+        work, batches, is_long=few.numbers.part.size * many.numbers.part.size > LONG
+    ):
         found[box] += got
     return Polynomial(kept, arithmetic.made(found, [one.numbers, other.numbers], terms, terms))
 
@@ -256,7 +295,10 @@ def _batches(moves: Iterable[_Move], size: int) -> Iterator[list[_Move]]:
 
 def _hull(boxes: Sequence[tuple[slice, ...]]) -> tuple[slice, ...]:
     """The least box around some."""
-    return tuple(slice(min(one.start for one in axis), max(one.stop for one in axis)) for axis in zip(*boxes, strict=True))
+    return tuple(
+        slice(min(one.start for one in axis), max(one.stop for one in axis))
+        for axis in zip(*boxes, strict=True)
+    )
 
 
 def _band(row: Array, cut: slice, narrow: int, shift: int) -> Array:

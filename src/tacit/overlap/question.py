@@ -106,7 +106,12 @@ class OverlapQuestion:
         """
         overlap = self.overlap
         rows = self.answers[many].first if many < len(self.answers) else len(overlap.shown)
-        return replace(overlap, views=overlap.views[:many], outputs=overlap.outputs[:, :many], shown=overlap.shown[:rows])
+        return replace(
+            overlap,
+            views=overlap.views[:many],
+            outputs=overlap.outputs[:, :many],
+            shown=overlap.shown[:rows],
+        )
 
     def row(self, number: int) -> tuple[str, dict[str, Any]]:
         """What a row of a view shows: the view, and its columns with their values, as text but for the private one."""

@@ -91,7 +91,9 @@ def counted(shared: Shared, run: Run, job: Job | None = None, *, is_long: bool =
     own = primes(many)
     above, below = quotient(divisor, part.high.tolist())
     found: list[list[int]] = []
-    for sums in each(lambda modulo: _sums(part, modulo.prime, run(modulo)), _moduli(part, own), is_long=is_long):
+    for sums in each(
+        lambda modulo: _sums(part, modulo.prime, run(modulo)), _moduli(part, own), is_long=is_long
+    ):
         prime = own[len(found)]
         by = above % prime * pow(below % prime, -1, prime) % prime
         found.append([one * by % prime for one in sums])
@@ -131,7 +133,10 @@ def _most_tables(part: Part) -> int:
     sizes of the classes together have prod((sum of the weights of its cells) ** size).
     """
     own = cell_tilts(part)
-    own_bits = sum(one.total * _log2(sum((own[cell] for cell in one.cells.tolist()), Fraction(0))) for one in part.classes)
+    own_bits = sum(
+        one.total * _log2(sum((own[cell] for cell in one.cells.tolist()), Fraction(0)))
+        for one in part.classes
+    )
     # A term is off by a few units in its last place, which is far less than 1 in all.
     return ceil(own_bits - sum(one.total * _log2(by) for one, by in tilts(part))) + 1
 
@@ -158,7 +163,9 @@ def _divisor_of(shared: Shared, column: Column) -> Iterator[int]:
     for cell, linear in column.following:
         most = int(high[cell])
         if all(times < 0 for _, times in linear.factors):
-            most = min(max(linear.constant, 0), most + sum(left.pop(axis, 0) for axis in linear.axes))
+            most = min(
+                max(linear.constant, 0), most + sum(left.pop(axis, 0) for axis in linear.axes)
+            )
         yield most
     yield from left.values()
 
@@ -223,7 +230,13 @@ def remainders(found: Sequence[Sequence[int]], own: Sequence[int]) -> list[int]:
     """
     modulus = prod(own)
     inverse = [pow(modulus // one % one, -1, one) for one in own]
-    return [_sum_of([one * by % prime for one, by, prime in zip(some, inverse, own, strict=True)], own)[0] % modulus for some in found]
+    return [
+        _sum_of([one * by % prime for one, by, prime in zip(some, inverse, own, strict=True)], own)[
+            0
+        ]
+        % modulus
+        for some in found
+    ]
 
 
 def _sum_of(above: Sequence[int], below: Sequence[int]) -> tuple[int, int]:

@@ -66,7 +66,10 @@ def rsind_level(
 
     >>> from dataclasses import replace
     >>> from tacit.overlap.setting import overlap_of
-    >>> views = replace(overlap_of("xy", ["xyy", "xy"], [[0], [0], [0, 1], [1]]), current=np.array([[1, 0], [0, 1], [0, 1], [1, 0]]))
+    >>> views = replace(
+    ...     overlap_of("xy", ["xyy", "xy"], [[0], [0], [0, 1], [1]]),
+    ...     current=np.array([[1, 0], [0, 1], [0, 1], [1, 0]]),
+    ... )
     >>> rsind_level(views, "literal", Deadline(9)).sets
     (((0, 0, 1), (3, 0, 1)), ((1, 1, 1), (2, 1, 1)))
     >>> rsind_level(views, "diverse", Deadline(9)).level
@@ -90,17 +93,30 @@ class _Search:
     """
 
     def __init__(
-        self, overlap: Overlap, diverse: bool, deadline: Deadline, job: Job, at_least: int | None, meant: Sequence[int | None] | None
+        self,
+        overlap: Overlap,
+        diverse: bool,
+        deadline: Deadline,
+        job: Job,
+        at_least: int | None,
+        meant: Sequence[int | None] | None,
     ) -> None:
         assert overlap.current is not None
         self.meant = range(len(overlap.values)) if meant is None else meant
-        self.overlap, self.diverse, self.deadline, self.job, self.at_least = overlap, diverse, deadline, job, at_least
+        self.overlap, self.diverse, self.deadline, self.job, self.at_least = (
+            overlap,
+            diverse,
+            deadline,
+            job,
+            at_least,
+        )
         self.swaps = Swaps(overlap)
         self.kinds = self.swaps.kinds()
         _, self.classes = np.unique(self.kinds, return_index=True)
         self.now = self._by_kind(overlap.current)
         self.people: dict[Type, int] = {
-            (kind, value): int(self.now[kind, value]) for kind, value in np.argwhere(self.now > 0).tolist()
+            (kind, value): int(self.now[kind, value])
+            for kind, value in np.argwhere(self.now > 0).tolist()
         }
         self.values: tuple[int, ...] = tuple(np.nonzero(self.now.any(axis=0))[0].tolist())
         self.sure = Exchanges(len(self.classes), self.values)
@@ -116,18 +132,36 @@ class _Search:
 
     def _plain(self) -> Division:
         """By kind, or by value where that is allowed, whichever is better."""
-        rows = [[(kind, value) for value in self.values if self.now[kind, value]] for kind in range(len(self.classes))]
-        ways = [rows] if not self.diverse or all(len({self.meant[value] for _, value in row} - {None}) > 1 for row in rows) else []
+        rows = [
+            [(kind, value) for value in self.values if self.now[kind, value]]
+            for kind in range(len(self.classes))
+        ]
+        ways = (
+            [rows]
+            if not self.diverse
+            or all(len({self.meant[value] for _, value in row} - {None}) > 1 for row in rows)
+            else []
+        )
         if not self.diverse:
             kinds = range(len(self.classes))
-            ways.append([[(kind, value) for kind in kinds if self.now[kind, value]] for value in self.values])
+            ways.append(
+                [
+                    [(kind, value) for kind in kinds if self.now[kind, value]]
+                    for value in self.values
+                ]
+            )
         found = [tuple({one: self.people[one] for one in some} for some in way) for way in ways]
-        divisions = [Division(crowds, min((sum(crowd.values()) for crowd in crowds), default=0), 0) for crowds in found]
+        divisions = [
+            Division(crowds, min((sum(crowd.values()) for crowd in crowds), default=0), 0)
+            for crowds in found
+        ]
         return max(divisions, key=lambda one: one.level, default=Division((), 0, 0))
 
     @property
     def _is_done(self) -> bool:
-        enough = self.at_least is not None and (self.best.level >= self.at_least or self.most < self.at_least)
+        enough = self.at_least is not None and (
+            self.best.level >= self.at_least or self.most < self.at_least
+        )
         return enough or self.best.level >= self.most
 
     def run(self) -> None:
@@ -157,7 +191,9 @@ class _Search:
         """Which kinds may exchange two values for certain, and perhaps, as far as the known tables tell."""
         tables = [self.now] if known is None else [self._by_kind(one) for one in known.instances]
         shown = np.stack(tables).transpose(2, 0, 1) > 0  # [value, table, kind]
-        can = shown.any(axis=1).T if known is None else self._by_kind(known.can.astype(np.int64)) > 0
+        can = (
+            shown.any(axis=1).T if known is None else self._by_kind(known.can.astype(np.int64)) > 0
+        )
         for one, other in combinations(self.values, 2):
             self.deadline.left()
             self.job.step("who can exchange which values", 0.5)
@@ -174,7 +210,10 @@ class _Search:
         for (values, kinds), may in self.settled.items():
             self.sure.decide(*values, kinds, may)
             self.maybe.decide(*values, kinds, may)
-        self.most = min(self.most, max(bound(self.maybe, self.now, self.deadline, diverse=self.diverse), self.best.level))
+        self.most = min(
+            self.most,
+            max(bound(self.maybe, self.now, self.deadline, diverse=self.diverse), self.best.level),
+        )
 
     def _are_apart(self, known: Possible, one: int, other: int) -> Flags:
         """Kinds for which it does not depend on each other whether they have these two values."""
@@ -188,7 +227,11 @@ class _Search:
         found = np.zeros((len(self.overlap.sizes), len(self.overlap.values)), dtype=bool)
         for one, other in combinations(self.values, 2):
             sure, maybe = self.sure.with_whom[one][other], self.maybe.with_whom[one][other]
-            unclear = [int(self.classes[kind]) for kind in range(len(self.classes)) if sure[kind] != maybe[kind]]
+            unclear = [
+                int(self.classes[kind])
+                for kind in range(len(self.classes))
+                if sure[kind] != maybe[kind]
+            ]
             found[unclear, one] = found[unclear, other] = True
         return found
 
@@ -207,12 +250,22 @@ class _Search:
             self.most = min(self.most, max(found.most, self.best.level))
         return found if found.level > self.best.level else None
 
-    def _division(self, exchanges: Exchanges, most: int, deadline: Deadline) -> tuple[Division, bool]:
+    def _division(
+        self, exchanges: Exchanges, most: int, deadline: Deadline
+    ) -> tuple[Division, bool]:
         """The best division into allowed sets, and whether all of them were looked at."""
         self.job.step("dividing people into crowds", 0.7)
         soon = Deadline(deadline.left() / 3)
         sets, is_all = allowed_sets(exchanges, self.now, soon, diverse=self.diverse, most=most)
-        found = largest(sets, self.people, deadline, diverse=self.diverse, meant=self.meant, least=self.best.level, at_least=self.at_least)
+        found = largest(
+            sets,
+            self.people,
+            deadline,
+            diverse=self.diverse,
+            meant=self.meant,
+            least=self.best.level,
+            at_least=self.at_least,
+        )
         return found, is_all
 
     def _holds(self, division: Division, known: Possible) -> bool:
@@ -223,7 +276,9 @@ class _Search:
             for kinds, values in _pairs(crowd)
             if not self.sure.may(*values, kinds)
         ]
-        settled = [self._settle(values, kinds, known) for values, kinds in unsure]  # all of them, also after one that fails
+        settled = [
+            self._settle(values, kinds, known) for values, kinds in unsure
+        ]  # all of them, also after one that fails
         return all(settled)
 
     def _settle_all(self, known: Possible) -> None:
@@ -250,7 +305,10 @@ class _Search:
         """Can people of two kinds have two values at once, either way?"""
         one, other = (int(self.classes[kind]) for kind in kinds)
         ways = (values, values[::-1])
-        return any(known.jointly((one, first), (other, second), self.deadline, self.job) for first, second in ways)
+        return any(
+            known.jointly((one, first), (other, second), self.deadline, self.job)
+            for first, second in ways
+        )
 
     def sets(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """The best division by classes instead of kinds."""

@@ -46,7 +46,9 @@ class Overlap:
         return found
 
 
-def overlap_of(values: Sequence[Any], answers: Sequence[Sequence[Any]], members: Sequence[Sequence[int]]) -> Overlap:
+def overlap_of(
+    values: Sequence[Any], answers: Sequence[Sequence[Any]], members: Sequence[Sequence[int]]
+) -> Overlap:
     """Views that show the private value of some people each: `members[p]` are the views that show person p.
 
     Each person is a class of their own here; it is how a small example is written down.
@@ -61,7 +63,13 @@ def overlap_of(values: Sequence[Any], answers: Sequence[Sequence[Any]], members:
                 if view in seen:
                     outputs[person, view, at] = number
     names = tuple(f"view {number}" for number in range(1, len(answers) + 1))
-    return Overlap(tuple(values), names, outputs, np.ones(len(members), dtype=np.int64), np.array(shown, dtype=np.int64))
+    return Overlap(
+        tuple(values),
+        names,
+        outputs,
+        np.ones(len(members), dtype=np.int64),
+        np.array(shown, dtype=np.int64),
+    )
 
 
 def merged(overlap: Overlap) -> Overlap:
@@ -81,4 +89,6 @@ def merged(overlap: Overlap) -> Overlap:
     if overlap.current is not None:
         current = np.zeros((len(first), len(overlap.values)), dtype=np.int64)
         np.add.at(current, inverse, overlap.current)
-    return Overlap(overlap.values, overlap.views, overlap.outputs[first], sizes, overlap.shown, current)
+    return Overlap(
+        overlap.values, overlap.views, overlap.outputs[first], sizes, overlap.shown, current
+    )

@@ -59,7 +59,9 @@ class Shared:
     def bounds(self, column: Column) -> list[tuple[int, int]]:
         """The least and the largest number of people with the value in each axis."""
         low, high = self.part.low, self.part.high
-        return [(0, 0) if cell is None else (int(low[cell]), int(high[cell])) for cell in column.axes]
+        return [
+            (0, 0) if cell is None else (int(low[cell]), int(high[cell])) for cell in column.axes
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +81,9 @@ def shared(part: Part, order: Sequence[int]) -> Shared | None:
     >>> from tacit.overlap.setting import merged, overlap_of
     >>> from tacit.overlap.system import system_of
     >>> views = [["x", "x", "y", "z"], ["x", "y", "z", "z"]]
-    >>> (part,) = system_of(merged(overlap_of("xyz", views, [[0], [0], [0, 1], [0, 1], [1], [1]]))).parts
+    >>> (part,) = system_of(
+    ...     merged(overlap_of("xyz", views, [[0], [0], [0, 1], [0, 1], [1], [1]]))
+    ... ).parts
     >>> found = common(part)
     >>> len(part.classes), found.totals(), found.columns[0].following[0][1]
     (3, (2,), Linear(constant=2, factors=((0, -1),)))
@@ -100,7 +104,10 @@ def shared(part: Part, order: Sequence[int]) -> Shared | None:
 @lru_cache(maxsize=64)
 def smallest(part: Part) -> Shared | None:
     """The part with small classes for axes: no other axes have fewer points, for what follows from what is a matroid."""
-    return shared(part, sorted(range(len(part.classes)), key=lambda number: (part.classes[number].total, number)))
+    return shared(
+        part,
+        sorted(range(len(part.classes)), key=lambda number: (part.classes[number].total, number)),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -110,13 +117,20 @@ def common(part: Part) -> Shared | None:
     for row in part.rows:
         seen[row.cells] += 1
     most = [int(seen[one.cells].max(initial=0)) for one in part.classes]
-    return shared(part, sorted(range(len(most)), key=lambda number: (-most[number], part.classes[number].total, number)))
+    return shared(
+        part,
+        sorted(
+            range(len(most)), key=lambda number: (-most[number], part.classes[number].total, number)
+        ),
+    )
 
 
 def _is_by_value(part: Part) -> bool:
     """Is every row about one value, with one cell of it in each class at most?"""
     pairs = set(zip(part.class_of.tolist(), part.value.tolist(), strict=True))
-    return len(pairs) == len(part.place) and all(len(set(part.value[row.cells].tolist())) == 1 for row in part.rows)
+    return len(pairs) == len(part.place) and all(
+        len(set(part.value[row.cells].tolist())) == 1 for row in part.rows
+    )
 
 
 def _equation(cells: Integers, total: int) -> Equation:
@@ -149,7 +163,10 @@ class _Span:
         pivot = min(cells, key=lambda cell: (self.rank[cell], cell))
         by = left[pivot]
         if by != 1:
-            left = {cell: -factor if by == -1 else Fraction(factor) / by for cell, factor in left.items()}
+            left = {
+                cell: -factor if by == -1 else Fraction(factor) / by
+                for cell, factor in left.items()
+            }
         for row in self.rows.values():
             if pivot in row:
                 _subtract(row, row[pivot], left)
@@ -172,7 +189,13 @@ def _axes(part: Part, order: Sequence[int]) -> tuple[int, ...]:
     span = _Span([0] * len(part.place))
     for row in part.rows:
         span.add(_equation(row.cells, row.total))
-    return tuple(sorted(one for one in order if span.add(_equation(part.classes[one].cells, part.classes[one].total))))
+    return tuple(
+        sorted(
+            one
+            for one in order
+            if span.add(_equation(part.classes[one].cells, part.classes[one].total))
+        )
+    )
 
 
 def _column(part: Part, axes: Sequence[int], value: int) -> Column | None:
@@ -186,7 +209,11 @@ def _column(part: Part, axes: Sequence[int], value: int) -> Column | None:
             span.add(_equation(row.cells, row.total))
     following, zero = [], []
     for pivot, equation in span.rows.items():
-        rest = [(axis_of[cell], -factor) for cell, factor in equation.items() if cell not in (pivot, TOTAL)]
+        rest = [
+            (axis_of[cell], -factor)
+            for cell, factor in equation.items()
+            if cell not in (pivot, TOTAL)
+        ]
         follows = axis_of[pivot] is None
         linear = _linear(equation.get(TOTAL, 0), rest if follows else [*rest, (axis_of[pivot], -1)])
         if linear is None:
@@ -205,7 +232,9 @@ def _column(part: Part, axes: Sequence[int], value: int) -> Column | None:
     return Column(tuple(cells), tuple(following), tuple(zero))
 
 
-def _linear(constant: int | Fraction, factors: Iterable[tuple[int | None, int | Fraction]]) -> Linear | None:
+def _linear(
+    constant: int | Fraction, factors: Iterable[tuple[int | None, int | Fraction]]
+) -> Linear | None:
     """In whole numbers, or None."""
     known = []
     for axis, factor in factors:
@@ -215,7 +244,12 @@ def _linear(constant: int | Fraction, factors: Iterable[tuple[int | None, int | 
     return None if constant != int(constant) else Linear(int(constant), tuple(sorted(known)))
 
 
-def factor(part: Part, bounds: Sequence[tuple[int, int]], cells: Sequence[tuple[int, Linear]], zero: Sequence[Linear]) -> Factor:
+def factor(
+    part: Part,
+    bounds: Sequence[tuple[int, int]],
+    cells: Sequence[tuple[int, Linear]],
+    zero: Sequence[Linear],
+) -> Factor:
     """The weight of some cells on the box of all numbers of people within some bounds of the axes."""
     allowed = np.ones([high - low + 1 for low, high in bounds], dtype=bool)
     for one in zero:
@@ -242,5 +276,7 @@ def _spread(linear: Linear, bounds: Sequence[tuple[int, int]]) -> Integers:
 
 def whole(shared: Shared, column: Column) -> Factor:
     """The weight of all cells of a value, with one axis of the box for each axis."""
-    own = [(cell, Linear(0, ((axis, 1),))) for axis, cell in enumerate(column.axes) if cell is not None]
+    own = [
+        (cell, Linear(0, ((axis, 1),))) for axis, cell in enumerate(column.axes) if cell is not None
+    ]
     return factor(shared.part, shared.bounds(column), [*own, *column.following], column.zero)

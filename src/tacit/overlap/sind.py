@@ -42,7 +42,9 @@ def conservative_partition(overlap: Overlap) -> Crowds:
     >>> conservative_partition(overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])).sets
     ((0,), (1,), (2,))
     """
-    _, alike = np.unique(overlap.outputs.reshape(len(overlap.sizes), -1), axis=0, return_inverse=True)
+    _, alike = np.unique(
+        overlap.outputs.reshape(len(overlap.sizes), -1), axis=0, return_inverse=True
+    )
     return _crowds(overlap, alike.reshape(-1))
 
 
@@ -74,7 +76,10 @@ def _crowds(overlap: Overlap, alike: Integers) -> Crowds:
     for class_, number in enumerate(alike.tolist()):
         sets.setdefault(number, []).append(class_)
     sizes = overlap.sizes.tolist()
-    return Crowds(tuple(map(tuple, sets.values())), tuple(sum(sizes[one] for one in some) for some in sets.values()))
+    return Crowds(
+        tuple(map(tuple, sets.values())),
+        tuple(sum(sizes[one] for one in some) for some in sets.values()),
+    )
 
 
 def _joined(
@@ -120,7 +125,9 @@ def _with_settled(kinds: Integers, system: System) -> Integers:
 class _Told:
     """Which kinds of classes tables have told apart. A kind is represented by its class with the most people."""
 
-    def __init__(self, overlap: Overlap, swaps: Swaps, kinds: Integers, deadline: Deadline, job: Job) -> None:
+    def __init__(
+        self, overlap: Overlap, swaps: Swaps, kinds: Integers, deadline: Deadline, job: Job
+    ) -> None:
         self.overlap, self.swaps, self.deadline, self.job = overlap, swaps, deadline, job
         self.kinds = kinds
         order = np.lexsort((-overlap.sizes, kinds))
@@ -147,7 +154,9 @@ class _Told:
                 raise OutOfTime
         return found
 
-    def _close(self, kind: int, own: Sequence[int], kinds: Integers, values: Integers, is_open: Flags) -> None:
+    def _close(
+        self, kind: int, own: Sequence[int], kinds: Integers, values: Integers, is_open: Flags
+    ) -> None:
         """Leave out the kinds that have, in a table, a value that they cannot exchange with one that this kind has."""
         for value in own:
             chosen = is_open[kinds]
@@ -178,7 +187,9 @@ class _Told:
         in_vain = 0
         while open_ and in_vain < IN_VAIN:
             many = len(open_)
-            if walk.step(open_.helpful(walk.table) & _half(rng, len(table)), self.deadline, self.job):
+            if walk.step(
+                open_.helpful(walk.table) & _half(rng, len(table)), self.deadline, self.job
+            ):
                 open_.hear(walk.table)
                 found.append(walk.table)
             in_vain = in_vain + 1 if len(open_) == many else 0
@@ -226,7 +237,9 @@ class _Open:
 
     def _slices(self) -> Iterator[tuple[slice, Integers, Integers, Flags]]:
         """Some pairs at a time: their classes, and the values, [of the one, of the other], that they cannot exchange."""
-        mine, theirs = np.meshgrid(np.arange(self.shape[1]), np.arange(self.shape[1]), indexing="ij")
+        mine, theirs = np.meshgrid(
+            np.arange(self.shape[1]), np.arange(self.shape[1]), indexing="ij"
+        )
         wide = max(1, MOST_COMPARED // self.shape[1] ** 2)
         for start in range(0, len(self.pairs), wide):
             some = slice(start, min(start + wide, len(self.pairs)))
@@ -275,7 +288,9 @@ class _Open:
         found = np.zeros(self.shape, dtype=bool)
         values = np.arange(self.shape[1])
         one, other = self.pairs.T
-        for theirs in self.classes[np.concatenate([other[one == kind], one[other == kind]])].tolist():
+        for theirs in self.classes[
+            np.concatenate([other[one == kind], one[other == kind]])
+        ].tolist():
             same = self.swaps.equation(int(self.classes[kind]), value, theirs, values)
             found[theirs] = ~same & (values != value)
         return found

@@ -89,7 +89,9 @@ class Stages:
         return next((one.missing for one in reversed(self.stages) if one.missing), "")
 
 
-def stages(question: OverlapQuestion, job: Job | None = None, *, seconds: float = SECONDS) -> Stages:
+def stages(
+    question: OverlapQuestion, job: Job | None = None, *, seconds: float = SECONDS
+) -> Stages:
     """The largest belief about everybody after each of the releases, counted for at most so many seconds.
 
     What was not counted by then, or is too large to be, is left out, and the stage says so. The last stage comes first: it is
@@ -104,11 +106,22 @@ def stages(question: OverlapQuestion, job: Job | None = None, *, seconds: float 
     last, beliefs, number = found[len(numbers)]
     shown = ranked(last)[:SHOWN]
     wide = range(len(question.overlap.values))
-    shares = {} if beliefs is None else {one: tuple(_middle(beliefs, int(number[one]), value) for value in wide) for one in shown}
+    shares = (
+        {}
+        if beliefs is None
+        else {
+            one: tuple(_middle(beliefs, int(number[one]), value) for value in wide) for one in shown
+        }
+    )
     return Stages(
-        question.sensitive, question.overlap.values, tuple(question.overlap.sizes.tolist()), tuple(found[many][0] for many in numbers),
-        shares, {one: tuple(question.members(one, NAMED)) for one in shown}, _meanings(question),
-    )  # fmt: skip
+        question.sensitive,
+        question.overlap.values,
+        tuple(question.overlap.sizes.tolist()),
+        tuple(found[many][0] for many in numbers),
+        shares,
+        {one: tuple(question.members(one, NAMED)) for one in shown},
+        _meanings(question),
+    )
 
 
 def ranked(stage: Stage) -> list[int]:
@@ -116,7 +129,9 @@ def ranked(stage: Stage) -> list[int]:
     return sorted(stage.largest, key=lambda class_: (-stage.largest[class_].least, class_))
 
 
-def _stage(question: OverlapQuestion, many: int, job: Job, deadline: Deadline) -> tuple[Stage, Beliefs | None, Integers]:
+def _stage(
+    question: OverlapQuestion, many: int, job: Job, deadline: Deadline
+) -> tuple[Stage, Beliefs | None, Integers]:
     """The beliefs after the first of the releases; with them the number that each class has there."""
     seen, number = _alike(question.seen(many))
     unseen = frozenset(np.flatnonzero(number < 0).tolist())
@@ -144,18 +159,26 @@ def _alike(overlap: Overlap) -> tuple[Overlap, Integers]:
     As long as few releases are out most classes are alike, and there is less to count.
     """
     covered = np.flatnonzero(overlap.is_covered)
-    kept = replace(overlap, outputs=overlap.outputs[covered], sizes=overlap.sizes[covered], current=None)
+    kept = replace(
+        overlap, outputs=overlap.outputs[covered], sizes=overlap.sizes[covered], current=None
+    )
     number = np.full(len(overlap.sizes), -1, dtype=np.int64)
     if len(covered):
         flat = kept.outputs.reshape(len(covered), -1)
-        number[covered] = np.unique(flat, axis=0, return_inverse=True)[1].reshape(-1)  # the order that `merged` has
+        number[covered] = np.unique(flat, axis=0, return_inverse=True)[1].reshape(
+            -1
+        )  # the order that `merged` has
         kept = merged(kept)
     return kept, number
 
 
 def _beliefs(overlap: Overlap, job: Job, deadline: Deadline) -> Beliefs:
     def count(part: Part) -> Expected | None:
-        return None if least_cost(part).steps > A_SECOND * deadline.left() else averaged(part, job, exact_steps=EXACT_STEPS)
+        return (
+            None
+            if least_cost(part).steps > A_SECOND * deadline.left()
+            else averaged(part, job, exact_steps=EXACT_STEPS)
+        )
 
     return all_averaged(system_of(overlap), count)
 
@@ -172,7 +195,10 @@ def _largest(beliefs: Beliefs, meanings: Sequence[Sequence[int]]) -> Iterator[tu
         for same in meanings:
             shares = [one for value in same if (one := beliefs.share(class_, value)) is not None]
             if len(shares) == len(same):
-                least, most = sum((low for low, _ in shares), Fraction(0)), sum((high for _, high in shares), Fraction(0))
+                least, most = (
+                    sum((low for low, _ in shares), Fraction(0)),
+                    sum((high for _, high in shares), Fraction(0)),
+                )
                 every.append(Largest(same[0], least, min(most, Fraction(1))))
         if len(every) == len(meanings):
             best = max(every, key=lambda one: (one.least, -one.value))

@@ -31,9 +31,18 @@ def standing(stages: Stages, class_: int, limit: Fraction) -> Standing:
     """How the people of one class stand.
 
     >>> from tacit.overlap.stages import Largest, Stage
-    >>> half, most = Largest(0, Fraction(1, 2), Fraction(1, 2)), Largest(0, Fraction(4, 5), Fraction(4, 5))
-    >>> after = Stage("women", {0: half}, frozenset({1})), Stage("fifty", {0: most, 1: half}, frozenset())
-    >>> both = [standing(Stages("cp", ("x",), (1, 2), after), class_, Fraction(1, 2)) for class_ in (0, 1)]
+    >>> half, most = (
+    ...     Largest(0, Fraction(1, 2), Fraction(1, 2)),
+    ...     Largest(0, Fraction(4, 5), Fraction(4, 5)),
+    ... )
+    >>> after = (
+    ...     Stage("women", {0: half}, frozenset({1})),
+    ...     Stage("fifty", {0: most, 1: half}, frozenset()),
+    ... )
+    >>> both = [
+    ...     standing(Stages("cp", ("x",), (1, 2), after), class_, Fraction(1, 2))
+    ...     for class_ in (0, 1)
+    ... ]
     >>> [(one.belief, one.before, one.since) for one in both]
     [(Fraction(4, 5), Fraction(1, 2), 1), (Fraction(1, 2), None, None)]
     """
@@ -41,9 +50,14 @@ def standing(stages: Stages, class_: int, limit: Fraction) -> Standing:
     earlier = stages.stages[-2].largest.get(class_) if len(stages.stages) > 1 else None
     since, is_settled = since_when(stages, class_, limit)
     return Standing(
-        class_, stages.sizes[class_], None if last is None else last.value, None if last is None else last.least,
-        None if earlier is None else earlier.least, since, is_settled,
-    )  # fmt: skip
+        class_,
+        stages.sizes[class_],
+        None if last is None else last.value,
+        None if last is None else last.least,
+        None if earlier is None else earlier.least,
+        since,
+        is_settled,
+    )
 
 
 def since_when(stages: Stages, class_: int, limit: Fraction) -> tuple[int | None, bool]:
@@ -66,14 +80,20 @@ def since_when(stages: Stages, class_: int, limit: Fraction) -> tuple[int | None
 def by_belief(stages: Stages) -> list[int]:
     """The most exposed first; those about whom nothing was counted come last."""
     largest = stages.last.largest
-    return [*stages.exposed, *(class_ for class_ in range(len(stages.sizes)) if class_ not in largest)]
+    return [
+        *stages.exposed,
+        *(class_ for class_ in range(len(stages.sizes)) if class_ not in largest),
+    ]
 
 
 def by_since(stages: Stages, limit: Fraction) -> list[int]:
     """Those who were above the limit first come first, and those who are not come last, by their belief."""
     many = len(stages.stages)
     since = {class_: since_when(stages, class_, limit)[0] for class_ in stages.last.largest}
-    return sorted(by_belief(stages), key=lambda class_: many if (place := since.get(class_)) is None else place)
+    return sorted(
+        by_belief(stages),
+        key=lambda class_: many if (place := since.get(class_)) is None else place,
+    )
 
 
 def by_size(stages: Stages) -> list[int]:

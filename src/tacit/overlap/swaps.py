@@ -15,7 +15,9 @@ FULL = 1 << 62
 Places = int | Integers | np.ndarray[Any, np.dtype[np.intp]]
 
 
-def swap_equation(overlap: Overlap, class_1: Places, value_1: Places, class_2: Places, value_2: Places) -> Flags:
+def swap_equation(
+    overlap: Overlap, class_1: Places, value_1: Places, class_2: Places, value_2: Places
+) -> Flags:
     """Do people of two classes, with these values, put the same rows into every view if they exchange their values?
 
     The swap equation of Yao and others (Proposition 4): for every view the two rows that they put into it with
@@ -64,7 +66,9 @@ class Swaps:
         """May people of two classes exchange these values? Arguments as in `swap_equation`."""
         if self._effects is None:
             return swap_equation(self.overlap, class_1, value_1, class_2, value_2)
-        found: Flags = self._effects[class_1, value_1, value_2] == self._effects[class_2, value_1, value_2]
+        found: Flags = (
+            self._effects[class_1, value_1, value_2] == self._effects[class_2, value_1, value_2]
+        )
         return found
 
     def kinds(self) -> Integers:
@@ -90,12 +94,16 @@ def effects_of(overlap: Overlap) -> Integers:
     classes, views, values = overlap.outputs.shape
     found = np.zeros((classes, values, values), dtype=np.int64)
     # Few rows of a view differ from class to class: effects are numbered for those.
-    patterns = [np.unique(overlap.outputs[:, view, :], axis=0, return_inverse=True) for view in range(views)]
+    patterns = [
+        np.unique(overlap.outputs[:, view, :], axis=0, return_inverse=True) for view in range(views)
+    ]
     for one in range(values):
         for other in range(one + 1, values):
             number, size = np.zeros(classes, dtype=np.int64), 1
             for rows, pattern in patterns:
-                _, effect = np.unique(_noticed(rows[:, one], rows[:, other]), axis=0, return_inverse=True)
+                _, effect = np.unique(
+                    _noticed(rows[:, one], rows[:, other]), axis=0, return_inverse=True
+                )
                 wide = int(effect.max(initial=0)) + 1
                 if size > FULL // wide:
                     _, number = np.unique(number, return_inverse=True)

@@ -59,7 +59,10 @@ class Part:
     @property
     def key(self) -> bytes:
         """What is the same for parts with the same sums, whoever they are about."""
-        sums = [(one.cells.tolist(), one.total) for one in self.classes], [(one.cells.tolist(), one.total) for one in self.rows]
+        sums = (
+            [(one.cells.tolist(), one.total) for one in self.classes],
+            [(one.cells.tolist(), one.total) for one in self.rows],
+        )
         order = np.unique(self.value, return_inverse=True)[1].tolist()
         return repr((order, self.low.tolist(), self.high.tolist(), sums)).encode()
 
@@ -113,7 +116,10 @@ def system_of(overlap: Overlap) -> System:
     ((), [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     """
     wide = len(overlap.values)
-    classes = [(np.arange(number * wide, (number + 1) * wide), size) for number, size in enumerate(overlap.sizes.tolist())]
+    classes = [
+        (np.arange(number * wide, (number + 1) * wide), size)
+        for number, size in enumerate(overlap.sizes.tolist())
+    ]
     rows = list(_rows(overlap))
     low = np.zeros(len(classes) * wide, dtype=np.int64)
     high = np.repeat(overlap.sizes, wide)
@@ -127,7 +133,11 @@ def system_of(overlap: Overlap) -> System:
         before = low.copy(), high.copy()
         sums = [(one.cells, one.total) for one in mine if len(one.cells)]
         # What is left of nested sums may settle more.
-        _squeeze(low, high, [*sums, *((np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple)])
+        _squeeze(
+            low,
+            high,
+            [*sums, *((np.array(sorted(cells), dtype=np.int64), total) for cells, total in simple)],
+        )
         if (low == before[0]).all() and (high == before[1]).all():
             return System(overlap, low, high, tuple(_parts(mine, simple, low, high, wide)))
 
@@ -153,7 +163,9 @@ def _rows(overlap: Overlap) -> Iterable[tuple[Integers, int]]:
     if (overlap.shown[missing] > 0).any():
         raise NoTable
     ends = [*starts[1:].tolist(), len(cells)]
-    for row, start, end in zip(seen.tolist(), starts.tolist(), ends if len(seen) else (), strict=True):
+    for row, start, end in zip(
+        seen.tolist(), starts.tolist(), ends if len(seen) else (), strict=True
+    ):
         yield cells[start:end], int(overlap.shown[row])
 
 
@@ -180,7 +192,11 @@ def _squeeze(low: Integers, high: Integers, sums: Sequence[tuple[Integers, int]]
 
 
 def _simplified(
-    rows: Sequence[tuple[Integers, int]], classes: Sequence[Sum], low: Integers, high: Integers, class_of: Integers
+    rows: Sequence[tuple[Integers, int]],
+    classes: Sequence[Sum],
+    low: Integers,
+    high: Integers,
+    class_of: Integers,
 ) -> list[tuple[Cells, int]]:
     """Sums over live cells without whole classes, without the same sum twice, and without one sum inside another."""
     whole = [frozenset(one.cells.tolist()) for one in classes]
@@ -230,7 +246,13 @@ def _without_nested(sums: dict[Cells, int]) -> dict[Cells, int]:
     return sums
 
 
-def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integers, high: Integers, wide: int) -> Iterable[Part]:
+def _parts(
+    classes: Sequence[Sum],
+    rows: Sequence[tuple[Cells, int]],
+    low: Integers,
+    high: Integers,
+    wide: int,
+) -> Iterable[Part]:
     """The live cells, taken apart where no sum joins them."""
     parent: dict[int, int] = {}
 
@@ -240,7 +262,9 @@ def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integ
             cell = parent[cell]
         return cell
 
-    sums: list[tuple[bool, list[int], int]] = [(True, one.cells.tolist(), one.total) for one in classes if len(one.cells)]
+    sums: list[tuple[bool, list[int], int]] = [
+        (True, one.cells.tolist(), one.total) for one in classes if len(one.cells)
+    ]
     sums += [(False, sorted(cells), total) for cells, total in rows]
     for _, cells, _ in sums:
         look()
@@ -252,9 +276,22 @@ def _parts(classes: Sequence[Sum], rows: Sequence[tuple[Cells, int]], low: Integ
         together[top(one[1][0])].append(one)
     for own in together.values():
         look()
-        place = np.array(sorted(cell for is_class, cells, _ in own if is_class for cell in cells), dtype=np.int64)
+        place = np.array(
+            sorted(cell for is_class, cells, _ in own if is_class for cell in cells), dtype=np.int64
+        )
         yield Part(
-            place, place % wide, low[place], high[place],
-            tuple(Sum(np.searchsorted(place, cells), total) for is_class, cells, total in own if is_class),
-            tuple(Sum(np.searchsorted(place, cells), total) for is_class, cells, total in own if not is_class),
-        )  # fmt: skip
+            place,
+            place % wide,
+            low[place],
+            high[place],
+            tuple(
+                Sum(np.searchsorted(place, cells), total)
+                for is_class, cells, total in own
+                if is_class
+            ),
+            tuple(
+                Sum(np.searchsorted(place, cells), total)
+                for is_class, cells, total in own
+                if not is_class
+            ),
+        )

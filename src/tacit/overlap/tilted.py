@@ -21,11 +21,17 @@ from tacit.overlap.urns import UNIT, Floats, Urn
 from tacit.overlap.walks import Law, Walk
 from tacit.worlds.solving import Deadline
 
-MOST_LISTED = 1 << 18  # points of a column up to which all are listed, and of all columns four times as many
+MOST_LISTED = (
+    1 << 18
+)  # points of a column up to which all are listed, and of all columns four times as many
 MOST_PAIRS = 4e8  # sums that are formed to join columns
 FEW_PAIRS = 1 << 16  # columns that are joined because that is nearly free
 USUAL = 20_000  # tables that one expects to draw
-PAIR, DRAW, LOOK = 12.0, 20.0, 60.0  # nanoseconds for a sum, for a column's draw, for a proposal's end
+PAIR, DRAW, LOOK = (
+    12.0,
+    20.0,
+    60.0,
+)  # nanoseconds for a sum, for a column's draw, for a proposal's end
 FEW = 0.6  # with fewer proposals than this share still good, the others are dropped
 FIRST, BATCH = 1 << 10, 1 << 17  # proposals at a time
 
@@ -68,7 +74,11 @@ def free_classes(part: Part) -> list[int]:
         vector[row.cells] = 1.0
         is_new(vector)
     members = members_of(part)
-    return [one for one in np.argsort([one.total for one in part.classes], kind="stable").tolist() if is_new(members[one])]
+    return [
+        one
+        for one in np.argsort([one.total for one in part.classes], kind="stable").tolist()
+        if is_new(members[one])
+    ]
 
 
 class Joined:
@@ -87,7 +97,10 @@ class Joined:
         self.is_certain = len(self.drawn) <= 1
         self.relative = 2 * sum(one.relative for one in (*drawn, last)) + 16 * UNIT
         self.absolute = 4 * UNIT
-        if not self.drawn and not last.table.at(np.array([self.digits.whole[0] ^ self.digits.guard[0]]))[0]:
+        if (
+            not self.drawn
+            and not last.table.at(np.array([self.digits.whole[0] ^ self.digits.guard[0]]))[0]
+        ):
             raise NoTable
         self.urns: list[Urn] = []
         for one in self.drawn:
@@ -99,7 +112,9 @@ class Joined:
     def _fitting(self, table: Table) -> Table:
         """The law of the only group that is drawn, given that all classes are right."""
         fits, [left] = self.digits.without(self.digits.whole, [table.keys])
-        weights = table.weights * np.where(fits, self.last.table.at(left ^ self.digits.guard[0]), 0.0)
+        weights = table.weights * np.where(
+            fits, self.last.table.at(left ^ self.digits.guard[0]), 0.0
+        )
         some = np.flatnonzero(weights)
         if not len(some):
             raise NoTable
@@ -150,7 +165,9 @@ def joined(part: Part, laws: Sequence[Law]) -> Joined:
     while len(others) > 1:
         proposals = USUAL * np.exp(min(np.log(last.peak) - log_right, 60.0))
         cost = proposals * (DRAW * len(others) + LOOK)
-        able = [one for one in others if last.can_add(one.columns[0], min(budget, 0.3 * cost / PAIR))]
+        able = [
+            one for one in others if last.can_add(one.columns[0], min(budget, 0.3 * cost / PAIR))
+        ]
         if not able:
             break
         budget -= last.pairs(able[0].columns[0])
@@ -179,8 +196,17 @@ def _together(groups: Sequence[Group]) -> list[Group]:
 def _log_density(sizes: Integers, columns: Sequence[Summed]) -> float:
     """About the logarithm of the probability that all sizes are right, as if they were normally distributed."""
     wrong = sizes - sum(column.average for column in columns)
-    spread = sum(column.spread for column in columns) + 0.08 * np.eye(len(sizes))  # 1/12: a whole number is spread out
-    return float(-0.5 * wrong @ np.linalg.solve(spread, wrong) - 0.5 * np.linalg.slogdet(2 * np.pi * spread)[1]) if len(sizes) else 0.0
+    spread = sum(column.spread for column in columns) + 0.08 * np.eye(
+        len(sizes)
+    )  # 1/12: a whole number is spread out
+    return (
+        float(
+            -0.5 * wrong @ np.linalg.solve(spread, wrong)
+            - 0.5 * np.linalg.slogdet(2 * np.pi * spread)[1]
+        )
+        if len(sizes)
+        else 0.0
+    )
 
 
 # -- proposals cell by cell -----------------------------------------------------------------------
@@ -194,16 +220,26 @@ class Stepwise:
 
     def __init__(self, part: Part, laws: Sequence[Law]) -> None:
         self.part = part
-        self.last = min((law for law in laws if is_simple(part, law.lattice.column)), key=lambda law: law.peak)
+        self.last = min(
+            (law for law in laws if is_simple(part, law.lattice.column)), key=lambda law: law.peak
+        )
         if not self.last.largest > 1e-250:
             raise CannotSample("the weights of a column are too small to be told from nothing")
         self.walks = [Walk(law) for law in laws if law is not self.last]
         most = np.zeros(len(part.classes), dtype=np.int64)
         for walk in self.walks:
-            np.maximum(most, np.bincount(part.class_of[walk.cells], part.high[walk.cells], len(most)).astype(np.int64), out=most)
+            np.maximum(
+                most,
+                np.bincount(part.class_of[walk.cells], part.high[walk.cells], len(most)).astype(
+                    np.int64
+                ),
+                out=most,
+            )
         self.digits = Digits([one.total for one in part.classes], most.tolist())
         self.packed = [self._packed(walk) for walk in self.walks]
-        self.relative = 2 * (sum(walk.relative for walk in self.walks) + 2 * self.last.error) + 16 * UNIT
+        self.relative = (
+            2 * (sum(walk.relative for walk in self.walks) + 2 * self.last.error) + 16 * UNIT
+        )
         self.absolute = sum(walk.absolute for walk in self.walks) + 4 * UNIT
 
     def _packed(self, walk: Walk) -> list[list[tuple[int, Integers]]]:
@@ -269,7 +305,9 @@ class Counted:
         try:
             return tables_of(self.part, count, rng)
         except TooManyStates as error:
-            raise CannotSample("there are too many states to count, and no columns to draw one by one") from error
+            raise CannotSample(
+                "there are too many states to count, and no columns to draw one by one"
+            ) from error
 
 
 # -- the sampler ----------------------------------------------------------------------------------
@@ -307,7 +345,11 @@ class Sampler:
         """The tables among some proposals: about as many as wanted, or as few as there are among 131,072."""
         start = time.perf_counter()
         likely = (self.found + 1) / (self.proposed + 1)
-        count = FIRST if not self.proposed else int(min(max(1.1 * wanted / likely, FIRST), BATCH, 16 * self.proposed))
+        count = (
+            FIRST
+            if not self.proposed
+            else int(min(max(1.1 * wanted / likely, FIRST), BATCH, 16 * self.proposed))
+        )
         tables = self.proposals.accepted(self.rng, count)
         self.proposed += count
         self.found += len(tables)
@@ -318,7 +360,9 @@ class Sampler:
         """About how many seconds it takes to draw so many tables, judged by those drawn so far."""
         return self.seconds * wanted / max(self.found, 0.5) if self.proposed else float("inf")
 
-    def draw(self, wanted: int, *, job: Job | None = None, deadline: Deadline | None = None) -> Iterator[Integers]:
+    def draw(
+        self, wanted: int, *, job: Job | None = None, deadline: Deadline | None = None
+    ) -> Iterator[Integers]:
         """Tables in batches until there are as many as wanted, or a few more; raises OutOfTime at the deadline."""
         found = 0
         while found < wanted:
@@ -327,12 +371,18 @@ class Sampler:
             tables = self.batch(wanted - found)
             found += len(tables)
             if job is not None:
-                job.step(f"{min(found, wanted):,} of {wanted:,} tables drawn", min(found / wanted, 1.0))
+                job.step(
+                    f"{min(found, wanted):,} of {wanted:,} tables drawn", min(found / wanted, 1.0)
+                )
             yield tables
 
 
 def sampler_of(
-    part: Part, rng: np.random.Generator, *, deadline: Deadline | None = None, listed: int = MOST_LISTED
+    part: Part,
+    rng: np.random.Generator,
+    *,
+    deadline: Deadline | None = None,
+    listed: int = MOST_LISTED,
 ) -> Sampler:
     """A sampler of the tables of a part; raises CannotSample where its columns have too many states.
 
@@ -344,7 +394,9 @@ def sampler_of(
 
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
-    >>> [part] = system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])).parts
+    >>> [part] = system_of(
+    ...     overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0, 1], [0, 1], [1]])
+    ... ).parts
     >>> sampler = sampler_of(part, np.random.default_rng(1))
     >>> tables = np.concatenate(list(sampler.draw(1000)))
     >>> np.unique(tables, axis=0).shape
@@ -352,7 +404,11 @@ def sampler_of(
     """
     laws = tilted(part, columns_of(part), deadline)
     points = [law.lattice.points for law in laws]
-    if max(points) <= listed and sum(points) <= 4 * listed and _digits(part, free_classes(part)).words == 1:
+    if (
+        max(points) <= listed
+        and sum(points) <= 4 * listed
+        and _digits(part, free_classes(part)).words == 1
+    ):
         return Sampler(joined(part, laws), rng)
     is_able = any(is_simple(part, law.lattice.column) for law in laws)
     return Sampler(Stepwise(part, laws) if is_able else Counted(part), rng)

@@ -20,7 +20,9 @@ LARGEST = 60.0  # what a tilt's logarithm may be
 MOST_POWER = 500  # of two, in the mean of a cell
 
 
-def tilted(part: Part, columns: Sequence[Column], deadline: Deadline | None = None) -> tuple[Law, ...]:
+def tilted(
+    part: Part, columns: Sequence[Column], deadline: Deadline | None = None
+) -> tuple[Law, ...]:
     """The laws of the columns of a part, tilted so that all classes have the right size on average.
 
     With any tilt the accepted tables are uniform. With this one their share is largest: the probability that the
@@ -38,7 +40,9 @@ def tilted(part: Part, columns: Sequence[Column], deadline: Deadline | None = No
         rows[number, row.cells] = 1.0
     first = fitted(part)
     most = MOST_POWER // max(int(rows.sum(axis=0).max(initial=1.0)), 1)
-    power = np.clip(np.rint(first.rows / np.log(2)), -most, most).astype(np.int64) @ rows.astype(np.int64)
+    power = np.clip(np.rint(first.rows / np.log(2)), -most, most).astype(np.int64) @ rows.astype(
+        np.int64
+    )
     tilt = first.classes
     best: tuple[float, tuple[Law, ...]] | None = None
     for _ in range(ROUNDS):
@@ -68,7 +72,11 @@ def _lattices(part: Part, columns: Sequence[Column], deadline: Deadline | None) 
     rank: Integers | None = None
     for column in sorted(columns, key=lambda one: -len(one.cells)):
         classes = part.class_of[column.cells]
-        like = np.argsort(rank[classes]).tolist() if rank is not None and is_simple(part, column) else None
+        like = (
+            np.argsort(rank[classes]).tolist()
+            if rank is not None and is_simple(part, column)
+            else None
+        )
         found.append(lattice_of(column, like=like, deadline=deadline))
         if rank is None and is_simple(part, column):
             rank = np.zeros(len(part.classes), dtype=np.int64)

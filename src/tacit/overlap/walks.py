@@ -34,7 +34,9 @@ class Law:
         column = self.lattice.column
         return tuple(
             _poisson(low, high, mean)
-            for low, high, mean in zip(column.low.tolist(), column.high.tolist(), self.means.tolist(), strict=True)
+            for low, high, mean in zip(
+                column.low.tolist(), column.high.tolist(), self.means.tolist(), strict=True
+            )
         )
 
     @cached_property
@@ -46,7 +48,9 @@ class Law:
     def weights(self, points: Small) -> Floats:
         """The weight of each of some points: one row each, cells in the order of the column."""
         found = np.ones(len(points))
-        for cell, (factor, low) in enumerate(zip(self.factors, self.lattice.column.low.tolist(), strict=True)):
+        for cell, (factor, low) in enumerate(
+            zip(self.factors, self.lattice.column.low.tolist(), strict=True)
+        ):
             found *= factor[points[:, cell] - low]
         return found
 
@@ -60,7 +64,13 @@ class Law:
         """For each layer the weight of all ways from its states to the end; scaled, so that the largest is about 1."""
         found = [np.ones(1)]
         for layer in reversed(self.lattice.layers):
-            found.append(_scaled(np.add.reduceat(self.of_steps(layer) * found[-1][layer.target], layer.starts[:-1])))
+            found.append(
+                _scaled(
+                    np.add.reduceat(
+                        self.of_steps(layer) * found[-1][layer.target], layer.starts[:-1]
+                    )
+                )
+            )
         return tuple(reversed(found))
 
     @property
@@ -72,7 +82,9 @@ class Law:
             through = behind[layer.source] * self.of_steps(layer)
             share = through * self.ahead[number + 1][layer.target]
             found[layer.cell] = float(share @ layer.people) / float(share.sum())
-            behind = _scaled(np.bincount(layer.target, through, len(self.ahead[number + 1])).astype(np.float64))
+            behind = _scaled(
+                np.bincount(layer.target, through, len(self.ahead[number + 1])).astype(np.float64)
+            )
         return found
 
     @cached_property
@@ -80,7 +92,9 @@ class Law:
         """The largest weight of a point."""
         ahead = np.ones(1)
         for layer in reversed(self.lattice.layers):
-            ahead = np.maximum.reduceat(self.of_steps(layer) * ahead[layer.target], layer.starts[:-1])
+            ahead = np.maximum.reduceat(
+                self.of_steps(layer) * ahead[layer.target], layer.starts[:-1]
+            )
         return float(ahead[0])
 
     @cached_property
@@ -132,7 +146,9 @@ def begun(lattice: Lattice, most: float) -> Begun:
         width = np.diff(layer.starts)[state]
         if int(width.sum()) > most:
             break
-        step = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width - layer.starts[state], width)
+        step = np.arange(int(width.sum())) - np.repeat(
+            np.cumsum(width) - width - layer.starts[state], width
+        )
         chosen = [*(np.repeat(one, width) for one in chosen), layer.people[step].astype(np.int32)]
         state = layer.target[step]
     cells = np.array([layer.cell for layer in lattice.layers[: len(chosen)]], dtype=np.int64)
@@ -167,7 +183,12 @@ class Walk:
         ]
         # What is ahead of a state cancels out along a path but for the sums, of which each adds its own error.
         sums = sum(int(np.diff(layer.starts).max()) + 4 for layer in law.lattice.layers)
-        self.relative = 2 * law.error + 2 * sums * UNIT + self.urn.relative + sum(one.relative for one in self.urns)
+        self.relative = (
+            2 * law.error
+            + 2 * sums * UNIT
+            + self.urn.relative
+            + sum(one.relative for one in self.urns)
+        )
         self.absolute = self.urn.absolute + sum(one.absolute for one in self.urns)
 
     def draw(self, rng: np.random.Generator, count: int) -> tuple[Integers, ...]:

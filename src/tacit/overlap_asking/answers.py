@@ -70,7 +70,8 @@ def arranged(given: Given, view: OverlapView) -> Given:
     header = [name.lower() for name in given.header]
     if len(header) != len(wanted):
         raise DataError(
-            f"{given.file} has {len(header)} columns, and {view.name!r} has {len(wanted)}.", hint="Write a header and one line per row of the view."
+            f"{given.file} has {len(header)} columns, and {view.name!r} has {len(wanted)}.",
+            hint="Write a header and one line per row of the view.",
         )
     if sorted(header) != sorted(wanted):
         moved = [name for at, name in enumerate(header) if name in wanted and wanted[at] != name]
@@ -92,7 +93,10 @@ def cell_key(cell: str | None, kind: str | None) -> Any:
 
     Without a type a number is taken as one. What does not fit the type stays as it is.
 
-    >>> cell_key("1.50", "decimal") == cell_key("1.5", "decimal"), cell_key("01", "text") == cell_key("1", "text")
+    >>> (
+    ...     cell_key("1.50", "decimal") == cell_key("1.5", "decimal"),
+    ...     cell_key("01", "text") == cell_key("1", "text"),
+    ... )
     (True, False)
     """
     if not cell:
@@ -158,7 +162,11 @@ def numbered(given: Given, view: OverlapView, answer: Answer, values: Sequence[A
             strange.append(row)
         else:
             counts[at] += many
-    return Told(given, counts, tuple(sorted(strange, key=lambda row: [(cell is None, str(cell)) for cell in row])))
+    return Told(
+        given,
+        counts,
+        tuple(sorted(strange, key=lambda row: [(cell is None, str(cell)) for cell in row])),
+    )
 
 
 def others(row: tuple[Any, ...], private: int | None) -> Cells:
@@ -166,7 +174,9 @@ def others(row: tuple[Any, ...], private: int | None) -> Cells:
     return row if private is None else row[:private] + row[private + 1 :]
 
 
-def checked_with_data(told: Told, view: OverlapView, shown: Integers, answer: Answer, values: Sequence[Any]) -> None:
+def checked_with_data(
+    told: Told, view: OverlapView, shown: Integers, answer: Answer, values: Sequence[Any]
+) -> None:
     """An answer from elsewhere is what the data give, or the first row in which they differ is an error."""
     if told.strange:
         row = told.strange[0]
@@ -187,7 +197,9 @@ def checked_with_data(told: Told, view: OverlapView, shown: Integers, answer: An
     )
 
 
-def people_fit(told: Told, view: OverlapView, answer: Answer, people: Integers, values: int) -> None:
+def people_fit(
+    told: Told, view: OverlapView, answer: Answer, people: Integers, values: int
+) -> None:
     """An answer from elsewhere has a row for everybody whom the view selects, with what it shows of them.
 
     `people` is how many have each combination that the view shows. Where the private column decides who is selected, there may be
@@ -203,7 +215,10 @@ def people_fit(told: Told, view: OverlapView, answer: Answer, people: Integers, 
     rows, selected = told.given.rows, int(people.sum())
     if rows > selected or (rows < selected and not view.tests):
         most = "at most " if view.tests else ""
-        raise DataError(f"{file} has {rows:,} rows, and {view.name!r} selects {most}{selected:,} people.", hint="Write one line per row of the view.")
+        raise DataError(
+            f"{file} has {rows:,} rows, and {view.name!r} selects {most}{selected:,} people.",
+            hint="Write one line per row of the view.",
+        )
     found = told.counts.reshape(len(people), 1 if view.private is None else values).sum(axis=1)
     wrong = np.flatnonzero((found > people) if view.tests else (found != people))
     if len(wrong):

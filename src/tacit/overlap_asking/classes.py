@@ -43,19 +43,29 @@ BATCH = 100_000
 class Telling:
     """The SQL that tells people apart by some views. `values` are tried in conditions that look at the private column."""
 
-    def __init__(self, people: KeyedTable, views: Sequence[OverlapView], values: Sequence[Any]) -> None:
+    def __init__(
+        self, people: KeyedTable, views: Sequence[OverlapView], values: Sequence[Any]
+    ) -> None:
         self.people = people
         self.views = views
         conditions: list[exp.Expr] = []
         shown: list[exp.Expr] = []
-        self.bits: list[range] = []  # of each view: one, or one for each value that makes a difference
+        self.bits: list[
+            range
+        ] = []  # of each view: one, or one for each value that makes a difference
         self.alike = [alike_in(people, view, values) for view in views]
-        self.truths: list[int | None] = []  # the bit that says whether a view that tests the private column does select a person
+        self.truths: list[
+            int | None
+        ] = []  # the bit that says whether a view that tests the private column does select a person
         truths: list[exp.Expr] = []
         self.columns: list[range] = []  # of each view
         check_few(people, sum(len(np.unique(one)) for one in self.alike), len(values))
         for view, alike in zip(views, self.alike, strict=True):
-            own = [view.selects(people, values[at]) for at in np.unique(alike).tolist()] if view.tests else [view.condition.copy()]
+            own = (
+                [view.selects(people, values[at]) for at in np.unique(alike).tolist()]
+                if view.tests
+                else [view.condition.copy()]
+            )
             self.bits.append(range(len(conditions), len(conditions) + len(own)))
             conditions += own
             self.truths.append(len(truths) if view.tests and people.is_known else None)
@@ -63,9 +73,15 @@ class Telling:
             could = own[0] if not view.tests else any_of(own)
             self.columns.append(range(len(shown), len(shown) + len(view.shown)))
             collation = people.engine.collation
-            shown += [shapes_stored.text_where(could.copy(), one.expression.copy(), collation) for one in view.shown if one.expression is not None]
+            shown += [
+                shapes_stored.text_where(could.copy(), one.expression.copy(), collation)
+                for one in view.shown
+                if one.expression is not None
+            ]
         self.words = in_words("b", conditions)
-        self.does = in_words("a", truths)  # beside what they could: it must follow from the class and the value
+        self.does = in_words(
+            "a", truths
+        )  # beside what they could: it must follow from the class and the value
         self.shown = {f"s{at}": one for at, one in enumerate(shown)}
         self.value = {"v": people.read(people.sensitive)} if people.is_known else {}
         self.keys = {f"k{at}": people.read(name) for at, name in enumerate(people.key)}
@@ -73,12 +89,18 @@ class Telling:
     def rows(self, *outputs: Mapping[str, exp.Expr]) -> exp.Select:
         """Everybody, with some of these columns."""
         labels = {alias: one for view in self.views for alias, one in view.labels.items()}
-        return shapes_stored.stored_rows(self.people.name, {name: one for some in outputs for name, one in some.items()}, labels=labels)
+        return shapes_stored.stored_rows(
+            self.people.name,
+            {name: one for some in outputs for name, one in some.items()},
+            labels=labels,
+        )
 
     def counted(self) -> Counted:
         """How many people there are of each class with each value."""
         names = [*self.words, *self.does, *self.shown, *self.value]
-        rows = self.people.engine.rows(shapes.tallied(self.rows(self.words, self.does, self.shown, self.value), names))
+        rows = self.people.engine.rows(
+            shapes.tallied(self.rows(self.words, self.does, self.shown, self.value), names)
+        )
         codes: list[dict[Any, int]] = [{} for _ in (*self.shown, *self.value)]
         parts: list[list[Integers]] = [[] for _ in (*names, "n")]
         wide = len(self.words) + len(self.does)
@@ -94,10 +116,20 @@ class Telling:
                 parts[at].append(np.array(column, dtype=np.int64))
         arrays = [np.concatenate(part) if part else np.zeros(0, dtype=np.int64) for part in parts]
         texts = [in_order(known) for known in codes[: len(self.shown)]]
-        shown = [order[column] for (order, _), column in zip(texts, arrays[wide : wide + len(texts)], strict=True)]
+        shown = [
+            order[column]
+            for (order, _), column in zip(texts, arrays[wide : wide + len(texts)], strict=True)
+        ]
         value = arrays[-2] if self.value else np.full(len(arrays[-1]), -1, dtype=np.int64)
         bits = arrays[: len(self.words)], arrays[len(self.words) : wide]
-        return Counted(*bits, shown, [some for _, some in texts], list(codes[-1]) if self.value else [], value, arrays[-1])
+        return Counted(
+            *bits,
+            shown,
+            [some for _, some in texts],
+            list(codes[-1]) if self.value else [],
+            value,
+            arrays[-1],
+        )
 
     def _check_size(self) -> None:
         """Many rows may be few classes with many values, or too many classes: the engine counts them."""
@@ -135,7 +167,9 @@ def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> In
     names = {one.name for one in view.condition.find_all(exp.Column)} - {people.sensitive}
     over: dict[str, exp.Expr] = {name: shapes.column(name, "t") for name in sorted(names)}
     if people.is_known:
-        over[people.sensitive] = exp.Nullif(this=own, expression=own.copy())  # nothing, of the column's type
+        over[people.sensitive] = exp.Nullif(
+            this=own, expression=own.copy()
+        )  # nothing, of the column's type
     if not over:
         return every
     words = in_words("b", [view.selects(people, value) for value in values])
@@ -145,7 +179,9 @@ def alike_in(people: KeyedTable, view: OverlapView, values: Sequence[Any]) -> In
         return every
     group = np.zeros(len(values), dtype=np.int64)
     for row in sorted(set(rows)):
-        told = np.array([row[at // BITS] >> (at % BITS) & 1 for at in range(len(values))], dtype=np.int64)
+        told = np.array(
+            [row[at // BITS] >> (at % BITS) & 1 for at in range(len(values))], dtype=np.int64
+        )
         group = np.unique(2 * group + told, return_inverse=True)[1].reshape(-1)
     _, first, group = np.unique(group, return_index=True, return_inverse=True)
     found: Integers = first[group.reshape(-1)]
@@ -195,12 +231,22 @@ def bit(words: Sequence[Integers], place: int, rows: Integers) -> Booleans:
 
 def any_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """Is one of them true? Not by OR: engines limit how deep an expression goes, not how wide."""
-    return exp.Case(ifs=[exp.If(this=one.copy(), true=exp.true()) for one in conditions], default=exp.false()) if conditions else exp.false()
+    return (
+        exp.Case(
+            ifs=[exp.If(this=one.copy(), true=exp.true()) for one in conditions],
+            default=exp.false(),
+        )
+        if conditions
+        else exp.false()
+    )
 
 
 def in_words(name: str, conditions: Sequence[exp.Expr]) -> dict[str, exp.Expr]:
     """Conditions as the bits of a few integers."""
-    return {f"{name}{at // BITS}": shapes_stored.bits(conditions[at : at + BITS]) for at in range(0, len(conditions), BITS)}
+    return {
+        f"{name}{at // BITS}": shapes_stored.bits(conditions[at : at + BITS])
+        for at in range(0, len(conditions), BITS)
+    }
 
 
 def in_order(codes: Mapping[str | None, int]) -> tuple[Integers, list[str | None]]:
@@ -241,12 +287,22 @@ class Assembled:
     def shown(self) -> Integers:
         """How often each row stands in the answers that the data give."""
         counted, found = self.counted, np.zeros(self.rows, dtype=np.int64)
-        for at, (view, truth) in enumerate(zip(self.telling.views, self.telling.truths, strict=True)):
+        for at, (view, truth) in enumerate(
+            zip(self.telling.views, self.telling.truths, strict=True)
+        ):
             # Whom a view selects whatever their value, and of whom it shows no private value, puts the same row into it with any.
-            any_value = np.maximum(self.value, 0) if view.private is None and not view.tests else self.value
-            known = np.flatnonzero(any_value >= 0) if self.outputs.shape[2] else np.zeros(0, dtype=np.int64)
+            any_value = (
+                np.maximum(self.value, 0) if view.private is None and not view.tests else self.value
+            )
+            known = (
+                np.flatnonzero(any_value >= 0)
+                if self.outputs.shape[2]
+                else np.zeros(0, dtype=np.int64)
+            )
             rows = self.outputs[counted.class_[known], at, any_value[known]]
-            if truth is not None and bool(((rows != NOTHING) != bit(counted.does, truth, known)).any()):
+            if truth is not None and bool(
+                ((rows != NOTHING) != bit(counted.does, truth, known)).any()
+            ):
                 raise EngineError(
                     f"{view.name!r} selects people in another way than by their {self.telling.people.sensitive} alone.",
                     hint="The database compares the column in a way that Tacit does not know; show the column instead of testing it.",
@@ -259,8 +315,14 @@ class Assembled:
         """How many people each view selects, where the private column decides by the answers."""
         wide = self.outputs.shape[2]
         return [
-            int(shown[answer.first : answer.first + answer.rows(wide)].sum() if view.tests else people.sum())
-            for view, answer, people in zip(self.telling.views, self.answers, self.shown_people, strict=True)
+            int(
+                shown[answer.first : answer.first + answer.rows(wide)].sum()
+                if view.tests
+                else people.sum()
+            )
+            for view, answer, people in zip(
+                self.telling.views, self.answers, self.shown_people, strict=True
+            )
         ]
 
     def outside(self) -> Booleans:
@@ -296,21 +358,35 @@ def assembled(telling: Telling, counted: Counted, values: Sequence[Any]) -> Asse
     answers: list[Answer] = []
     people = []
     first = NOTHING + 1
-    for at, (view, places, columns) in enumerate(zip(telling.views, telling.bits, telling.columns, strict=True)):
+    for at, (view, places, columns) in enumerate(
+        zip(telling.views, telling.bits, telling.columns, strict=True)
+    ):
         selects = counted.could(places, counted.first)
         if view.tests:  # a bit stands for all values that are alike
             selects = selects[:, np.unique(telling.alike[at], return_inverse=True)[1].reshape(-1)]
         could = np.flatnonzero(selects.any(axis=1))
         codes = [counted.shown[column][counted.first[could]] for column in columns]
-        packed, _ = pack_codes(codes, [max(len(counted.texts[column]), 1) for column in columns], len(could))
+        packed, _ = pack_codes(
+            codes, [max(len(counted.texts[column]), 1) for column in columns], len(could)
+        )
         known, example, place = np.unique(packed, return_index=True, return_inverse=True)
         place = place.reshape(-1)
-        shown = [tuple(counted.texts[column][code[one]] for column, code in zip(columns, codes, strict=True)) for one in example.tolist()]
-        answer = Answer(tuple(one.name for one in view.columns), shown, first, view.private, view.file)
+        shown = [
+            tuple(
+                counted.texts[column][code[one]]
+                for column, code in zip(columns, codes, strict=True)
+            )
+            for one in example.tolist()
+        ]
+        answer = Answer(
+            tuple(one.name for one in view.columns), shown, first, view.private, view.file
+        )
         numbers = first + place[:, None] * (1 if view.private is None else wide)
         block = numbers + (np.arange(wide)[None, :] if view.private is not None else 0)
         outputs[could, at, :] = np.where(selects[could], block, NOTHING)
-        people.append(np.bincount(place, weights=sizes[could], minlength=len(known)).astype(np.int64))
+        people.append(
+            np.bincount(place, weights=sizes[could], minlength=len(known)).astype(np.int64)
+        )
         answers.append(answer)
         first += answer.rows(wide)
     number = {value: place for place, value in enumerate(values)}
@@ -321,27 +397,42 @@ def assembled(telling: Telling, counted: Counted, values: Sequence[Any]) -> Asse
 class EnginePeople:
     """People, looked up in the engine by what tells their class apart. `kept` are the classes, by their places, that count."""
 
-    def __init__(self, telling: Telling, counted: Counted, kept: Integers, values: Sequence[Any]) -> None:
+    def __init__(
+        self, telling: Telling, counted: Counted, kept: Integers, values: Sequence[Any]
+    ) -> None:
         self.telling = telling
         self.counted = counted
         self.kept = kept
         self.values = values
         engine = telling.people.engine
-        text = [engine.meaning(telling.people.native[name]).kind == "text" for name in telling.people.key]
-        self.collations = {name: engine.collation for name, one in zip(telling.keys, text, strict=True) if one and engine.collation}
+        text = [
+            engine.meaning(telling.people.native[name]).kind == "text"
+            for name in telling.people.key
+        ]
+        self.collations = {
+            name: engine.collation
+            for name, one in zip(telling.keys, text, strict=True)
+            if one and engine.collation
+        }
 
     def members(self, class_: int, limit: int, value: int | None) -> list[Key]:
         """The first people of a class, with some value or with any."""
         telling = self.telling
         if value is not None and not telling.value:
             return []
-        told: dict[str, Any] = dict(zip((*telling.words, *telling.shown), self._signature(class_), strict=True))
+        told: dict[str, Any] = dict(
+            zip((*telling.words, *telling.shown), self._signature(class_), strict=True)
+        )
         if value is not None:
             told["v"] = self.values[value]
         query = shapes.ordered(
-            telling.rows(telling.keys, telling.words, telling.shown, telling.value), [*telling.keys],
-            equal=told, by=[*telling.keys], collations=self.collations, limit=limit,
-        )  # fmt: skip
+            telling.rows(telling.keys, telling.words, telling.shown, telling.value),
+            [*telling.keys],
+            equal=told,
+            by=[*telling.keys],
+            collations=self.collations,
+            limit=limit,
+        )
         return list(telling.people.engine.rows(query))
 
     def everyone(self, limit: int | None) -> Iterator[tuple[Key, int, int | None]]:
@@ -350,9 +441,12 @@ class EnginePeople:
         outputs = (telling.keys, telling.words, telling.shown, telling.value)
         whole = len(self.kept) == len(self.counted.first)
         query = shapes.ordered(
-            telling.rows(*outputs), [name for some in outputs for name in some],
-            by=[*telling.keys], collations=self.collations, limit=limit if whole else None,
-        )  # fmt: skip
+            telling.rows(*outputs),
+            [name for some in outputs for name in some],
+            by=[*telling.keys],
+            collations=self.collations,
+            limit=limit if whole else None,
+        )
         numbers = {value: number for number, value in enumerate(self.values)}
         wide, end = len(telling.keys), len(telling.keys) + len(telling.words) + len(telling.shown)
         found = (
@@ -366,11 +460,17 @@ class EnginePeople:
         """The class of a person; None for somebody who is not there or is left out."""
         telling = self.telling
         if len(key) != len(telling.keys):
-            raise InputError(f"{key!r} is no key of {telling.people.name}.", hint=f"Give {', '.join(telling.people.key)}.")
+            raise InputError(
+                f"{key!r} is no key of {telling.people.name}.",
+                hint=f"Give {', '.join(telling.people.key)}.",
+            )
         query = shapes.ordered(
-            telling.rows(telling.keys, telling.words, telling.shown), [*telling.words, *telling.shown],
-            equal=dict(zip(telling.keys, key, strict=True)), by=[*telling.words], limit=1,
-        )  # fmt: skip
+            telling.rows(telling.keys, telling.words, telling.shown),
+            [*telling.words, *telling.shown],
+            equal=dict(zip(telling.keys, key, strict=True)),
+            by=[*telling.words],
+            limit=1,
+        )
         row = next(telling.people.engine.rows(query), None)
         return None if row is None else self._numbers.get(row)
 
@@ -378,7 +478,10 @@ class EnginePeople:
         """What tells a class apart: bits, and texts."""
         row = int(self.counted.first[self.kept[class_]])
         words = (int(word[row]) for word in self.counted.words)
-        texts = (some[int(codes[row])] for some, codes in zip(self.counted.texts, self.counted.shown, strict=True))
+        texts = (
+            some[int(codes[row])]
+            for some, codes in zip(self.counted.texts, self.counted.shown, strict=True)
+        )
         return *words, *texts
 
     @cached_property

@@ -36,7 +36,11 @@ class MicrodataViews:
         levels = self._found(release) if release.file else self._named(release)
         columns: list[ShownColumn] = []
         labels: dict[str, tuple[exp.Select, exp.Expr]] = {}
-        for name in levels if release.file else (*levels, self.people.sensitive, *self.people.table.insensitive):
+        for name in (
+            levels
+            if release.file
+            else (*levels, self.people.sensitive, *self.people.table.insensitive)
+        ):
             if name == self.people.sensitive:
                 columns.append(ShownColumn(name))
                 continue
@@ -48,27 +52,39 @@ class MicrodataViews:
     def _named(self, release: Microdata) -> dict[str, int]:
         """The level of each quasi-identifier as the plan has it."""
         table = self.people.table
-        for role, names in (("quasi-identifiers", table.quasi_identifiers), ("insensitive", table.insensitive)):
+        for role, names in (
+            ("quasi-identifiers", table.quasi_identifiers),
+            ("insensitive", table.insensitive),
+        ):
             for at, name in enumerate(names):
                 if name not in self.people.native:
                     raise DataError(
                         f"table {table.name} has no column {name!r}.",
-                        hint=did_you_mean(name, self.people.native), mark=self.plan.mark("tables", table.name, role, at),
-                    )  # fmt: skip
+                        hint=did_you_mean(name, self.people.native),
+                        mark=self.plan.mark("tables", table.name, role, at),
+                    )
         levels = {name: release.generalization.get(name, 0) for name in table.quasi_identifiers}
         for name, height in levels.items():
             try:
                 self._tree(name).level(height)
             except DataError as error:
-                raise error.at(self.plan.mark("releases", release.name, "generalization", name)) from None
+                raise error.at(
+                    self.plan.mark("releases", release.name, "generalization", name)
+                ) from None
         return levels
 
     # -- what a level shows -----------------------------------------------------------------------------
 
-    def _shown(self, name: str, height: int) -> tuple[ShownColumn, dict[str, tuple[exp.Select, exp.Expr]]]:
+    def _shown(
+        self, name: str, height: int
+    ) -> tuple[ShownColumn, dict[str, tuple[exp.Select, exp.Expr]]]:
         level = self._level(name, height)
         if level is None:
-            return ShownColumn(name, shapes.column(name, "t"), self.people.engine.meaning(self.people.native[name]).kind), {}
+            return ShownColumn(
+                name,
+                shapes.column(name, "t"),
+                self.people.engine.meaning(self.people.native[name]).kind,
+            ), {}
         if len(level.labels) == 1:  # suppressed, also where a value is missing
             return ShownColumn(name, exp.Literal.string(value_text(level.labels[0])), "text"), {}
         alias = self._put(name, height, level)
@@ -77,7 +93,12 @@ class MicrodataViews:
         if missing is not None:
             absent = self.people.read(name).is_(exp.null())
             label = exp.Case().when(absent, exp.Literal.string(missing)).else_(label)
-        relation = shapes_coded.labelled(self.people.name, name, self._relation(name, height), self.people.engine.collations(self.people.name))
+        relation = shapes_coded.labelled(
+            self.people.name,
+            name,
+            self._relation(name, height),
+            self.people.engine.collations(self.people.name),
+        )
         return ShownColumn(name, label, "text"), {alias: (relation, self.people.read(name))}
 
     def _level(self, name: str, height: int) -> Level | None:
@@ -91,8 +112,12 @@ class MicrodataViews:
     def _put(self, name: str, height: int, level: Level) -> str:
         if (name, height) not in self._maps:
             alias = f"d{len(self._maps)}"
-            self.people.engine.drop_map(self._relation(name, height))  # of another question, which had the same
-            self.people.engine.put_map(self._relation(name, height), codes_and_labels(level, shown=True))
+            self.people.engine.drop_map(
+                self._relation(name, height)
+            )  # of another question, which had the same
+            self.people.engine.put_map(
+                self._relation(name, height), codes_and_labels(level, shown=True)
+            )
             self._maps[name, height] = alias
         return self._maps[name, height]
 
@@ -119,16 +144,27 @@ class MicrodataViews:
         if given.rows != self._rows:
             raise DataError(
                 f"{release.file} has {given.rows:,} rows, and table {self.people.name} {self._rows:,}: who was left out is not known.",
-                hint="Write it as a view that says in WHERE who is in it, with answer: FILE.", mark=mark,
-            )  # fmt: skip
+                hint="Write it as a view that says in WHERE who is in it, with answer: FILE.",
+                mark=mark,
+            )
         levels: dict[str, int] = {}
         for at, name in enumerate(given.header):
             if name not in self.people.columns:
                 hint = did_you_mean(name, self.people.columns)
-                raise DataError(f"{release.file} has a column {name!r}, and table {self.people.name} has not.", hint=hint, mark=mark)
+                raise DataError(
+                    f"{release.file} has a column {name!r}, and table {self.people.name} has not.",
+                    hint=hint,
+                    mark=mark,
+                )
             if name in self.people.table.identifiers:
-                raise DataError(f"{release.file} contains {name!r}, an identifier.", hint="Remove the column before you release it.", mark=mark)
-            levels[name] = 0 if name == self.people.sensitive else self._fitting(name, given, at, release.name)
+                raise DataError(
+                    f"{release.file} contains {name!r}, an identifier.",
+                    hint="Remove the column before you release it.",
+                    mark=mark,
+                )
+            levels[name] = (
+                0 if name == self.people.sensitive else self._fitting(name, given, at, release.name)
+            )
         return levels
 
     @cached_property
@@ -143,20 +179,34 @@ class MicrodataViews:
         kind = engine.meaning(self.people.native[name]).kind
         tree = self._tree(name)
         heights = range(tree.height + 1)
-        labels = [dict(zip((*tree.values, None), tree.level(height).by_value(), strict=True)) for height in heights]
+        labels = [
+            dict(zip((*tree.values, None), tree.level(height).by_value(), strict=True))
+            for height in heights
+        ]
         for height in heights:
             wanted: Counter[Any] = Counter()
             for value, many in people.items():
                 label = labels[height][value]
-                wanted[cell_key(None if label is None else value_text(label), kind if height == 0 else "text")] += many
+                wanted[
+                    cell_key(
+                        None if label is None else value_text(label),
+                        kind if height == 0 else "text",
+                    )
+                ] += many
             found: Counter[Any] = Counter()
             for cells, many in given.cells.items():
                 found[cell_key(cells[at], kind if height == 0 else "text")] += many
             if wanted == found:
                 return height
         known = {value_text(label) for one in labels for label in one.values() if label is not None}
-        strange = sorted({cells[at] for cells in given.cells if cells[at] is not None and cells[at] not in known})
-        why = f"{strange[0]!r} is a label of no level" if strange else "no level has these labels as often"
+        strange = sorted(
+            {cells[at] for cells in given.cells if cells[at] is not None and cells[at] not in known}
+        )
+        why = (
+            f"{strange[0]!r} is a label of no level"
+            if strange
+            else "no level has these labels as often"
+        )
         raise DataError(
             f"{given.file} does not show {name} as a level of its hierarchy would: {why}.",
             hint=f"Describe how {name} was generalized under hierarchies of {self.people.name}.",

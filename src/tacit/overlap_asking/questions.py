@@ -50,13 +50,17 @@ if TYPE_CHECKING:
 
 GAMMA, RSIND = "gamma-privacy", "k-rsind"
 NO_OTHER = Assumption("no-other-release", "nothing else about these people is out", "no")
-OTHER_TYPE = re.compile(r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE)  # what databases say of such conditions
+OTHER_TYPE = re.compile(
+    r"\b(convert|conversion|cast|operator does not exist|invalid input syntax|type)", re.IGNORECASE
+)  # what databases say of such conditions
 
 
 class OverlapQuestions:
     """The questions of a plan about several views of one table. Each table is attached and looked at once."""
 
-    def __init__(self, plan: Plan, readings: Readings, engine: Callable[[], Engine], job: Job | None = None) -> None:
+    def __init__(
+        self, plan: Plan, readings: Readings, engine: Callable[[], Engine], job: Job | None = None
+    ) -> None:
         self.plan = plan
         self.reader = ViewReader(plan, readings.dialect)
         self.job = job or Job()
@@ -79,7 +83,9 @@ class OverlapQuestions:
         if not people.is_known:
             self._check_answered(people, views)
         only_covered = check.kind == GAMMA
-        is_about_values = only_covered or (check.kind == RSIND and check.parameters.get("variant") != "literal")
+        is_about_values = only_covered or (
+            check.kind == RSIND and check.parameters.get("variant") != "literal"
+        )
         declared = declared_domain(people, self.plan)
         values = possible_values(people, views, given, declared, only_covered, self.plan)
         telling = Telling(people, views, values or ())
@@ -90,24 +96,48 @@ class OverlapQuestions:
         if people.is_known:
             check_inside(people, found, declared is not None, self.plan)
         shown = self._shown(people, found, given, values)
-        kept = np.flatnonzero((found.outputs != NOTHING).any(axis=(1, 2))) if only_covered else np.arange(len(counted.first))
+        kept = (
+            np.flatnonzero((found.outputs != NOTHING).any(axis=(1, 2)))
+            if only_covered
+            else np.arange(len(counted.first))
+        )
         strange = outside(people, found)
         current = found.current()[kept] if people.is_known and not strange else None
-        overlap = Overlap(tuple(values), check.releases, found.outputs[kept], found.sizes[kept], shown, current)
-        warnings = [f"{view.name} selects nobody" for view, many in zip(views, found.selected(shown), strict=True) if not many]
+        overlap = Overlap(
+            tuple(values), check.releases, found.outputs[kept], found.sizes[kept], shown, current
+        )
+        warnings = [
+            f"{view.name} selects nobody"
+            for view, many in zip(views, found.selected(shown), strict=True)
+            if not many
+        ]
         if strange:
             warnings.append(
                 f"no view publishes the {people.sensitive} of {some_people(strange)} in the views; taken to be one of those published. "
                 f"Say domains: {{{people.sensitive}: [...]}}"
             )
         return OverlapQuestion(
-            check.releases, people.name, people.key, people.sensitive, people.public, overlap, found.answers,
-            meanings_of(people.table, values), declared is not None,
+            check.releases,
+            people.name,
+            people.key,
+            people.sensitive,
+            people.public,
+            overlap,
+            found.answers,
+            meanings_of(people.table, values),
+            declared is not None,
             tuple(self._assumptions(people, views, overlap, declared is not None, only_covered)),
-            (*warnings, *self._also_out(check, people), *(doubts(people.table, values) if is_about_values else ())),
-            EnginePeople(telling, counted, kept, values), self.job,
-            "release" if any(isinstance(self.plan.releases[name], Microdata) for name in check.releases) else "view",
-        )  # fmt: skip
+            (
+                *warnings,
+                *self._also_out(check, people),
+                *(doubts(people.table, values) if is_about_values else ()),
+            ),
+            EnginePeople(telling, counted, kept, values),
+            self.job,
+            "release"
+            if any(isinstance(self.plan.releases[name], Microdata) for name in check.releases)
+            else "view",
+        )
 
     def _in_a_view(self, check: Check, error: EngineError) -> EngineError:
         """The same error at the view whose condition the database cannot compute, where there is one: all are asked in one statement."""
@@ -120,10 +150,19 @@ class OverlapQuestions:
                 continue
             condition = self.reader.read(release, people).condition
             try:
-                deque(people.engine.rows(shapes_stored.stored_rows(people.name, {"b": condition.copy()})), maxlen=0)
+                deque(
+                    people.engine.rows(
+                        shapes_stored.stored_rows(people.name, {"b": condition.copy()})
+                    ),
+                    maxlen=0,
+                )
             except EngineError as found:
                 hint = "Its WHERE compares a column with a value of another type: text stands in quotes, as in sex = '1', and a number does not, as in age = 30."
-                return EngineError(f"{found.message.rstrip('.')}.", hint=hint, mark=self.plan.mark("releases", name, "query"))
+                return EngineError(
+                    f"{found.message.rstrip('.')}.",
+                    hint=hint,
+                    mark=self.plan.mark("releases", name, "query"),
+                )
         return error
 
     # -- the table --------------------------------------------------------------------------------------
@@ -136,8 +175,9 @@ class OverlapQuestions:
             if table != tables[first]:
                 raise PlanError(
                     f"{first!r} is about table {tables[first]!r}, and {name!r} about {table!r}: {check.kind} judges views of one table.",
-                    hint="Ask about them in checks of their own, or put both into one table.", mark=self.plan.mark(*check.path, "releases"),
-                )  # fmt: skip
+                    hint="Ask about them in checks of their own, or put both into one table.",
+                    mark=self.plan.mark(*check.path, "releases"),
+                )
         if tables[first] not in self._people:
             people = keyed(self.plan.tables[tables[first]], self.plan, self._engine(), check.kind)
             self._people[tables[first]] = people, MicrodataViews(self.plan, people)
@@ -160,18 +200,27 @@ class OverlapQuestions:
         assert isinstance(release, View)
         view = self.reader.read(release, people)
         native = people.native.get(people.sensitive)
-        if view.tests and native and people.engine.meaning(native).read != "{c}" and people.kind != "decimal":
+        if (
+            view.tests
+            and native
+            and people.engine.meaning(native).read != "{c}"
+            and people.kind != "decimal"
+        ):
             raise QueryError(
                 f"{name!r} tests {people.sensitive}, and only the database knows how values of type {native} compare.",
-                code="implicit-cast", hint="Make it text, a number or a date, or leave it out of WHERE.", mark=self.plan.mark("releases", name, "query"),
-            )  # fmt: skip
+                code="implicit-cast",
+                hint="Make it text, a number or a date, or leave it out of WHERE.",
+                mark=self.plan.mark("releases", name, "query"),
+            )
         return view
 
     def _given(self, view: OverlapView, people: KeyedTable) -> Given:
         assert view.file is not None
         try:
             given = arranged(read_answer(self.plan.folder, view.file), view)
-            return given.converted(view.private, lambda cell: private_value(people, cell, view.file))
+            return given.converted(
+                view.private, lambda cell: private_value(people, cell, view.file)
+            )
         except TacitError as error:
             raise error.at(self._answer_mark(view)) from None
 
@@ -189,16 +238,30 @@ class OverlapQuestions:
                     mark=self.plan.mark("releases", view.name),
                 )
 
-    def _shown(self, people: KeyedTable, found: Assembled, given: Mapping[str, Given], values: Sequence[Any]) -> Integers:
+    def _shown(
+        self,
+        people: KeyedTable,
+        found: Assembled,
+        given: Mapping[str, Given],
+        values: Sequence[Any],
+    ) -> Integers:
         """How often each row was published, by the data or by files, which must not contradict the data."""
         shown = found.shown() if people.is_known else np.zeros(found.rows, dtype=np.int64)
-        for view, answer, many in zip(found.telling.views, found.answers, found.shown_people, strict=True):
+        for view, answer, many in zip(
+            found.telling.views, found.answers, found.shown_people, strict=True
+        ):
             if view.file is None:
                 continue
             told = numbered(given[view.name], view, answer, values)
             try:
                 if people.is_known:
-                    checked_with_data(told, view, shown[answer.first :][: answer.rows(len(values))], answer, values)
+                    checked_with_data(
+                        told,
+                        view,
+                        shown[answer.first :][: answer.rows(len(values))],
+                        answer,
+                        values,
+                    )
                 else:
                     people_fit(told, view, answer, many, len(values))
                     shown[answer.first :][: answer.rows(len(values))] = told.counts if values else 0
@@ -209,7 +272,12 @@ class OverlapQuestions:
     # -- what is relied on ------------------------------------------------------------------------------
 
     def _assumptions(
-        self, people: KeyedTable, views: Sequence[OverlapView], overlap: Overlap, is_declared: bool, only_covered: bool
+        self,
+        people: KeyedTable,
+        views: Sequence[OverlapView],
+        overlap: Overlap,
+        is_declared: bool,
+        only_covered: bool,
     ) -> Iterable[Assumption]:
         yield NO_OTHER
         known = f"everybody's {listed(people.public)}" if people.public else "who is in the table"
@@ -219,14 +287,22 @@ class OverlapQuestions:
         told = [at for at, view in enumerate(views) if view.private is not None and not view.tests]
         could = (overlap.outputs != NOTHING).any(axis=2)
         if not is_declared and bool((could.any(axis=1) & ~could[:, told].any(axis=1)).any()):
-            where = "the views publish" if only_covered or overlap.current is None else "the table has"
-            yield Assumption("values-as-seen", f"everybody's {people.sensitive} is one of those that {where}", "no")
+            where = (
+                "the views publish" if only_covered or overlap.current is None else "the table has"
+            )
+            yield Assumption(
+                "values-as-seen",
+                f"everybody's {people.sensitive} is one of those that {where}",
+                "no",
+            )
 
     def _also_out(self, check: Check, people: KeyedTable) -> Iterable[str]:
         """Releases of the same table that are out, and that the check leaves out of what is given."""
         for name in self.plan.published if check.given is not None else ():
             release = self.plan.releases.get(name)
-            if name in (*check.releases, *(check.given or ())) or not isinstance(release, View | Microdata):
+            if name in (*check.releases, *(check.given or ())) or not isinstance(
+                release, View | Microdata
+            ):
                 continue
             try:
                 same = self.table_of(name) == people.name

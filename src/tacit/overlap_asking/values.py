@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 FLOATS = r"(?i)double.*|float.*|real"
 
 
-
 def declared_domain(people: KeyedTable, plan: Plan) -> list[Any] | None:
     """The domain of the private column, as values of its type."""
     domain = people.table.domains.get(people.sensitive)
@@ -55,39 +54,63 @@ def check_held(people: KeyedTable, values: Sequence[Any], plan: Plan) -> None:
             kind = people.native.get(people.sensitive, people.kind)
             raise DataError(
                 f"column {people.sensitive!r} of table {people.name} has the type {kind} and cannot hold {value}, which its domain lists.",
-                hint="Leave the value out of the domain, or give the column a type that holds it.", mark=mark,
-            )  # fmt: skip
+                hint="Leave the value out of the domain, or give the column a type that holds it.",
+                mark=mark,
+            )
 
 
 def possible_values(
-    people: KeyedTable, views: Sequence[OverlapView], given: Mapping[str, Given], declared: list[Any] | None, only_covered: bool, plan: Plan
+    people: KeyedTable,
+    views: Sequence[OverlapView],
+    given: Mapping[str, Given],
+    declared: list[Any] | None,
+    only_covered: bool,
+    plan: Plan,
 ) -> list[Any] | None:
     """The values that a private value can have, sorted, the missing one last; None where the counts will tell."""
     tests = [view for view in views if view.tests]
     if declared is not None:
         nullable = people.sensitive in (people.table.nullable or ())
-        return in_order([*declared, *([None] if nullable or some_missing(people, views, given) else [])])
+        return in_order(
+            [*declared, *([None] if nullable or some_missing(people, views, given) else [])]
+        )
     if not people.is_known:
         if tests:
             raise needs_domain(people, plan, f"{tests[0].name!r} tests it")
-        return in_order(value for view in views if view.private is not None for value in given[view.name].column(view.private))
+        return in_order(
+            value
+            for view in views
+            if view.private is not None
+            for value in given[view.name].column(view.private)
+        )
     if not tests:
         return None
     if not only_covered:
-        return in_order(row[0] for row in people.engine.rows(shapes.distinct_rows(people.name, [people.sensitive])))
+        return in_order(
+            row[0]
+            for row in people.engine.rows(shapes.distinct_rows(people.name, [people.sensitive]))
+        )
     shows = [view.condition for view in views if view.private is not None] or [exp.false()]
-    query = shapes_stored.stored_rows(people.name, {"v": people.read(people.sensitive)}, where=exp.or_(*shows)).distinct()
+    query = shapes_stored.stored_rows(
+        people.name, {"v": people.read(people.sensitive)}, where=exp.or_(*shows)
+    ).distinct()
     values = in_order(row[0] for row in people.engine.rows(query))
     if not values:
         raise needs_domain(people, plan, f"{tests[0].name!r} tests it, and no view shows any")
     return values
 
 
-def some_missing(people: KeyedTable, views: Sequence[OverlapView], given: Mapping[str, Given]) -> bool:
+def some_missing(
+    people: KeyedTable, views: Sequence[OverlapView], given: Mapping[str, Given]
+) -> bool:
     """Is some private value missing, in the data or in what was published?"""
     if people.is_known:
-        return bool(next(people.engine.rows(shapes.missing_counts(people.name, [people.sensitive])))[1])
-    return any(None in given[view.name].column(view.private) for view in views if view.private is not None)
+        return bool(
+            next(people.engine.rows(shapes.missing_counts(people.name, [people.sensitive])))[1]
+        )
+    return any(
+        None in given[view.name].column(view.private) for view in views if view.private is not None
+    )
 
 
 def values_found(telling: Telling, counted: Counted, only_covered: bool) -> list[Any]:
@@ -95,7 +118,11 @@ def values_found(telling: Telling, counted: Counted, only_covered: bool) -> list
     if not only_covered:
         return in_order(counted.found)
     rows = np.arange(len(counted.many))
-    shows = [places for view, places in zip(telling.views, telling.bits, strict=True) if view.private is not None]
+    shows = [
+        places
+        for view, places in zip(telling.views, telling.bits, strict=True)
+        if view.private is not None
+    ]
     published = np.zeros(len(rows), dtype=bool)
     for places in shows:
         published |= bit(counted.words, places[0], rows)
@@ -106,27 +133,41 @@ def needs_domain(people: KeyedTable, plan: Plan, because: str) -> DataError:
     """The error that asks for a domain."""
     return DataError(
         f"which values {people.sensitive} can have is not known: {because}.",
-        hint=f"Add domains: {{{people.sensitive}: [...]}} to {people.name}.", mark=plan.mark("tables", people.name),
-    )  # fmt: skip
+        hint=f"Add domains: {{{people.sensitive}: [...]}} to {people.name}.",
+        mark=plan.mark("tables", people.name),
+    )
 
 
 def check_inside(people: KeyedTable, found: Assembled, is_declared: bool, plan: Plan) -> None:
     """Every value of the data is one that a private value can have, as far as that matters."""
-    strange = [found.counted.found[code] for code in np.unique(found.counted.value[found.value < 0]).tolist()]
+    strange = [
+        found.counted.found[code]
+        for code in np.unique(found.counted.value[found.value < 0]).tolist()
+    ]
     table, mark = people.table, plan.mark("tables", people.name, "domains", people.sensitive)
-    if None in found.counted.found and table.nullable is not None and people.sensitive not in table.nullable:
+    if (
+        None in found.counted.found
+        and table.nullable is not None
+        and people.sensitive not in table.nullable
+    ):
         raise DataError(
-            f"some rows of table {people.name} have no {people.sensitive}.", hint=f"Fill it in, or say nullable: [{people.sensitive}].",
+            f"some rows of table {people.name} have no {people.sensitive}.",
+            hint=f"Fill it in, or say nullable: [{people.sensitive}].",
             mark=plan.mark("tables", people.name),
-        )  # fmt: skip
+        )
     if is_declared and strange:
         raise DataError(
             f"column {people.sensitive!r} of table {people.name} has {plural('value', len(strange))} that the domain does not list.",
-            hint="Add them to the domain, or leave the domain out.", mark=mark,
-        )  # fmt: skip
+            hint="Add them to the domain, or leave the domain out.",
+            mark=mark,
+        )
     if any(view.tests for view in found.telling.views) and found.outside().any():
         many = int(found.counted.many[found.outside()].sum())
-        raise needs_domain(people, plan, f"{some_people(many)} in the views {'has' if many == 1 else 'have'} one that no view shows")
+        raise needs_domain(
+            people,
+            plan,
+            f"{some_people(many)} in the views {'has' if many == 1 else 'have'} one that no view shows",
+        )
 
 
 def outside(people: KeyedTable, found: Assembled) -> int:
@@ -138,7 +179,9 @@ def meanings_of(table: Table, values: Sequence[Any]) -> Meanings:
     """Which values may mean the same, as the owner says or else as they look."""
     name = table.sensitive[0]
     plain = name in table.as_written
-    return meanings(values, unknown=table.unknown.get(name), merge_spelling=not plain, guess_unknown=not plain)
+    return meanings(
+        values, unknown=table.unknown.get(name), merge_spelling=not plain, guess_unknown=not plain
+    )
 
 
 def doubts(table: Table, values: Sequence[Any]) -> Iterable[str]:
@@ -148,7 +191,11 @@ def doubts(table: Table, values: Sequence[Any]) -> Iterable[str]:
         return
     told = [value for value in values if value is not None]
     unknown = unknown_words(told) if name not in table.unknown else []
-    variants = spelling_variants([value for value in told if value not in unknown]) if name not in table.merge_spelling else []
+    variants = (
+        spelling_variants([value for value in told if value not in unknown])
+        if name not in table.merge_spelling
+        else []
+    )
     if variants:
         yield (
             f"{name} has {plural('value', len(variants))} written like another but for case or spaces; counted as the same. "
@@ -168,7 +215,10 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     ['a', 'b', None]
     """
     found = dict.fromkeys(values)
-    return [*sorted(value for value in found if value is not None), *([None] if None in found else [])]
+    return [
+        *sorted(value for value in found if value is not None),
+        *([None] if None in found else []),
+    ]
 
 
 def as_stored(people: KeyedTable, value: Any) -> Any:
@@ -185,5 +235,6 @@ def private_value(people: KeyedTable, cell: str | None, file: str | None) -> Any
         return as_stored(people, CONVERSIONS[people.kind](cell))  # type: ignore[index]
     except (ValueError, TypeError, LookupError, ArithmeticError):
         raise DataError(
-            f"{file} has {cell!r} in the place of {people.sensitive}, which is {people.kind}.", hint="Write a value of the column's type."
+            f"{file} has {cell!r} in the place of {people.sensitive}, which is {people.kind}.",
+            hint="Write a value of the column's type.",
         ) from None

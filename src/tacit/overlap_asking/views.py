@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 # Clauses of a SELECT that look at other rows: what they do, and what to write instead.
 ONE_TABLE = "Write SELECT ... FROM one table WHERE ...; put what comes from elsewhere into a column of that table."
-COUNT = "SELECT 1 FROM {table} WHERE ... publishes how many there are; perfect-privacy judges any SQL."
+COUNT = (
+    "SELECT 1 FROM {table} WHERE ... publishes how many there are; perfect-privacy judges any SQL."
+)
 CLAUSES: Mapping[str, tuple[str, str, str]] = {
     "joins": ("not-read", "joins tables", ONE_TABLE),
     "laterals": ("not-read", "joins tables", ONE_TABLE),
@@ -46,9 +48,21 @@ CLAUSES: Mapping[str, tuple[str, str, str]] = {
         "is DISTINCT, and views are published with their repeated rows here",
         "Leave DISTINCT out, or ask g-safety, which judges sets.",
     ),
-    "limit": ("limit", "has a LIMIT, which chooses rows by looking at others", "Say in WHERE who is shown."),
-    "offset": ("limit", "has an OFFSET, which chooses rows by looking at others", "Say in WHERE who is shown."),
-    "qualify": ("qualify", "has a QUALIFY, which chooses rows by looking at others", "Say in WHERE who is shown."),
+    "limit": (
+        "limit",
+        "has a LIMIT, which chooses rows by looking at others",
+        "Say in WHERE who is shown.",
+    ),
+    "offset": (
+        "limit",
+        "has an OFFSET, which chooses rows by looking at others",
+        "Say in WHERE who is shown.",
+    ),
+    "qualify": (
+        "qualify",
+        "has a QUALIFY, which chooses rows by looking at others",
+        "Say in WHERE who is shown.",
+    ),
     "windows": ("window", "has a window, which looks at other rows", "Leave it out."),
     "sample": ("volatile-function", "draws a sample", "Say in WHERE who is shown."),
     "pivots": ("pivot", "turns rows into columns", ONE_TABLE),
@@ -93,12 +107,18 @@ class OverlapView:
 
     def selects(self, people: KeyedTable, value: Any) -> exp.Expr:
         """The condition for people who have a value."""
-        return with_value(self.condition, people.sensitive, people.constant(value)) if self.tests else self.condition
+        return (
+            with_value(self.condition, people.sensitive, people.constant(value))
+            if self.tests
+            else self.condition
+        )
 
 
 def with_value(expression: exp.Expr, column: str, value: exp.Expr) -> exp.Expr:
     """An expression with a constant in the place of a column."""
-    return expression.transform(lambda node: value.copy() if isinstance(node, exp.Column) and node.name == column else node)
+    return expression.transform(
+        lambda node: value.copy() if isinstance(node, exp.Column) and node.name == column else node
+    )
 
 
 class ViewReader:
@@ -120,9 +140,18 @@ class ViewReader:
                 if (found := named(wanted, list(self.plan.tables))) is not None:
                     return found
             if name in self.plan.releases:
-                raise refused(text, source, "not-read", f"{release.name!r} is a view of the release {name!r}", ONE_TABLE)
+                raise refused(
+                    text,
+                    source,
+                    "not-read",
+                    f"{release.name!r} is a view of the release {name!r}",
+                    ONE_TABLE,
+                )
             raise QueryError(
-                f"there is no table {name!r}.", code="unknown-table", hint=did_you_mean(name, self.plan.tables), mark=text.mark(start_of(source))
+                f"there is no table {name!r}.",
+                code="unknown-table",
+                hint=did_you_mean(name, self.plan.tables),
+                mark=text.mark(start_of(source)),
             )
 
     def read(self, release: View, people: KeyedTable) -> OverlapView:
@@ -130,7 +159,9 @@ class ViewReader:
         with self._placed(release):
             tree, text = self._tree(release)
             reading = Reading(tree, text, people, release.name)
-            view = OverlapView(release.name, reading.shown(), *reading.condition(), file=release.answer)
+            view = OverlapView(
+                release.name, reading.shown(), *reading.condition(), file=release.answer
+            )
             reading.check_order(view.columns)
             explained(view, people, text)
             reading.check_functions()
@@ -142,8 +173,10 @@ class ViewReader:
             if is_datalog(release.query):
                 raise QueryError(
                     f"{release.name!r} is Datalog, which speaks of sets; views are published with their repeated rows here.",
-                    code="not-read", hint="Write SQL: SELECT ... FROM table WHERE ...", mark=text.mark(0),
-                )  # fmt: skip
+                    code="not-read",
+                    hint="Write SQL: SELECT ... FROM table WHERE ...",
+                    mark=text.mark(0),
+                )
             explain = syntax(self.dialect)
             tree = parsed(text, self.dialect, explain)
             if explain is not None:
@@ -164,26 +197,52 @@ class ViewReader:
 
 def plain_select(tree: exp.Expr, text: Text, name: str) -> exp.Select:
     """A SELECT of one table that looks at each row by itself, or an error."""
-    while isinstance(tree, exp.Subquery) and not any(value for key, value in tree.args.items() if key != "this"):
+    while isinstance(tree, exp.Subquery) and not any(
+        value for key, value in tree.args.items() if key != "this"
+    ):
         tree = tree.this
     if not isinstance(tree, exp.Select):
         what = "combines queries" if isinstance(tree, exp.SetOperation) else "is not a plain SELECT"
-        raise refused(text, tree, "not-read", f"{name!r} {what}", "Write one SELECT for each view, with OR in WHERE for a union.")
+        raise refused(
+            text,
+            tree,
+            "not-read",
+            f"{name!r} {what}",
+            "Write one SELECT for each view, with OR in WHERE for a union.",
+        )
     source = tree.args.get("from_")
     table = source.this if source is not None else None
     called = table.name if isinstance(table, exp.Table) else "table"
     for key, value in tree.args.items():
         if value and key not in READ:
-            code, does, hint = CLAUSES.get(key, ("not-read", f"has {key.strip('_').upper()}, which is not read here", ONE_TABLE))
-            raise refused(text, value[0] if isinstance(value, list) else value, code, f"{name!r} {does}", hint.format(table=called))
+            code, does, hint = CLAUSES.get(
+                key,
+                ("not-read", f"has {key.strip('_').upper()}, which is not read here", ONE_TABLE),
+            )
+            raise refused(
+                text,
+                value[0] if isinstance(value, list) else value,
+                code,
+                f"{name!r} {does}",
+                hint.format(table=called),
+            )
     if table is None:
         raise refused(text, tree, "not-read", f"{name!r} is not about a table", ONE_TABLE)
     plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
     if not plain or table.args.get("joins"):
-        raise refused(text, table, "not-read", f"{name!r} is not a view of a table alone", ONE_TABLE)
-    extra = [key for key, value in table.args.items() if value and key not in ("this", "db", "catalog", "alias")]
+        raise refused(
+            text, table, "not-read", f"{name!r} is not a view of a table alone", ONE_TABLE
+        )
+    extra = [
+        key
+        for key, value in table.args.items()
+        if value and key not in ("this", "db", "catalog", "alias")
+    ]
     if extra or (table.args.get("alias") and table.args["alias"].args.get("columns")):
-        code, does, hint = CLAUSES.get(extra[0] if extra else "", ("not-read", "does more in FROM than name a table", ONE_TABLE))
+        code, does, hint = CLAUSES.get(
+            extra[0] if extra else "",
+            ("not-read", "does more in FROM than name a table", ONE_TABLE),
+        )
         raise refused(text, table, code, f"{name!r} {does}", hint)
     return tree
 
@@ -209,7 +268,12 @@ class Reading:
         """The columns of the view."""
         found = [one for item in self.tree.expressions for one in self._item(item)]
         if sum(one.expression is None for one in found) > 1:
-            raise self._refused(self.tree, "not-read", f"{self.name!r} shows {self.people.sensitive} twice", "Show it once.")
+            raise self._refused(
+                self.tree,
+                "not-read",
+                f"{self.name!r} shows {self.people.sensitive} twice",
+                "Show it once.",
+            )
         return tuple(found)
 
     def condition(self) -> tuple[exp.Expr, bool]:
@@ -225,16 +289,27 @@ class Reading:
         order = self.tree.args.get("order")
         for one in order.expressions if order is not None else ():
             place = one.this.is_int and 1 <= int(one.this.name) <= len(columns)
-            if not place and not (isinstance(one.this, exp.Column) and self._is_shown(one.this, columns)):
+            if not place and not (
+                isinstance(one.this, exp.Column) and self._is_shown(one.this, columns)
+            ):
                 does = f"is sorted by {shown(one.this, self.people.engine.dialect)}, which it does not show: that would tell whose rows they are"
-                raise self._refused(one, "not-read", f"{self.name!r} {does}", "Leave ORDER BY out, or sort by columns that are shown.")
+                raise self._refused(
+                    one,
+                    "not-read",
+                    f"{self.name!r} {does}",
+                    "Leave ORDER BY out, or sort by columns that are shown.",
+                )
 
     def _is_shown(self, column: exp.Column, columns: Sequence[ShownColumn]) -> bool:
         """Does ORDER BY name a column of the view? A bare name means one, a name with its table a column of that."""
         if not column.table:
             return column.name.lower() in (one.name.lower() for one in columns)
         name = self._find(column)
-        return any((one.expression is None and name == self.people.sensitive) or one.expression == shapes.column(name, "t") for one in columns)
+        return any(
+            (one.expression is None and name == self.people.sensitive)
+            or one.expression == shapes.column(name, "t")
+            for one in columns
+        )
 
     def check_functions(self) -> None:
         """Every function is one that depends on its arguments alone."""
@@ -255,7 +330,12 @@ class Reading:
         star = item.this if isinstance(item, exp.Column) else item
         if isinstance(star, exp.Star):
             if any(star.args.values()):
-                raise self._refused(star, "not-read", f"{self.name!r} changes the columns of *", "Write the columns out.")
+                raise self._refused(
+                    star,
+                    "not-read",
+                    f"{self.name!r} changes the columns of *",
+                    "Write the columns out.",
+                )
             if isinstance(item, exp.Column):
                 self._check_alias(item)
             yield from (self._column(name, name) for name in self.people.columns)
@@ -268,9 +348,11 @@ class Reading:
             return
         if self._is_private(inner):
             raise self._refused(
-                item, "not-read", f"{self.name!r} computes with {self.people.sensitive}, which is private",
+                item,
+                "not-read",
+                f"{self.name!r} computes with {self.people.sensitive}, which is private",
                 f"Show {self.people.sensitive} itself, or test it in WHERE.",
-            )  # fmt: skip
+            )
         yield ShownColumn(item.alias or shown(item, self.people.engine.dialect), inner)
 
     def _column(self, name: str, called: str) -> ShownColumn:
@@ -280,20 +362,29 @@ class Reading:
         return ShownColumn(called, shapes.column(name, "t"), kind)
 
     def _is_private(self, expression: exp.Expr) -> bool:
-        return any(column.name == self.people.sensitive for column in expression.find_all(exp.Column))
+        return any(
+            column.name == self.people.sensitive for column in expression.find_all(exp.Column)
+        )
 
     def _resolved(self, expression: exp.Expr) -> exp.Expr:
         """An expression with every column by its full name; what looks at other rows is refused."""
         for node in expression.walk():
             if isinstance(node, exp.Query | exp.Subquery | exp.Exists):
-                raise self._refused(node, "not-read", f"{self.name!r} has a subquery, which looks at other rows", ONE_TABLE)
+                raise self._refused(
+                    node,
+                    "not-read",
+                    f"{self.name!r} has a subquery, which looks at other rows",
+                    ONE_TABLE,
+                )
             if isinstance(node, exp.Window):
                 raise self._refused(node, *window(self.name))
             if isinstance(node, exp.AggFunc):
                 raise self._refused(
-                    node, "aggregate", f"{self.name!r} shows {shown(node, self.people.engine.dialect)}, which is computed from many rows",
+                    node,
+                    "aggregate",
+                    f"{self.name!r} shows {shown(node, self.people.engine.dialect)}, which is computed from many rows",
                     COUNT.format(table=self.people.name),
-                )  # fmt: skip
+                )
 
         def full(node: exp.Expr) -> exp.Expr:
             return shapes.column(self._find(node), "t") if isinstance(node, exp.Column) else node
@@ -305,7 +396,11 @@ class Reading:
         self._check_alias(column)
         quoted = bool(column.this.args.get("quoted"))
         # Without quotes PostgreSQL means small letters.
-        wanted = column.name.lower() if self.people.engine.dialect == "postgres" and not quoted else column.name
+        wanted = (
+            column.name.lower()
+            if self.people.engine.dialect == "postgres" and not quoted
+            else column.name
+        )
         found = named(wanted, self.people.columns)
         if found is None:
             aliases = [item.alias.lower() for item in self.tree.expressions if item.alias]
@@ -314,8 +409,10 @@ class Reading:
                 hint = "It is a name given in SELECT; write what it stands for."
             raise QueryError(
                 f"{self.name!r}: table {self.people.name!r} has no column {column.name!r}.",
-                code="unknown-column", hint=hint, mark=self.text.mark(start_of(column)),
-            )  # fmt: skip
+                code="unknown-column",
+                hint=hint,
+                mark=self.text.mark(start_of(column)),
+            )
         return found
 
     def _check_alias(self, column: exp.Column) -> None:
@@ -323,8 +420,10 @@ class Reading:
         if written and written.lower() not in (one.lower() for one in self.aliases):
             raise QueryError(
                 f"{self.name!r}: there is no table {written!r} in this query.",
-                code="unknown-table", hint=did_you_mean(written, self.aliases), mark=self.text.mark(start_of(column)),
-            )  # fmt: skip
+                code="unknown-table",
+                hint=did_you_mean(written, self.aliases),
+                mark=self.text.mark(start_of(column)),
+            )
 
     def _refused(self, node: object, code: str, why: str, hint: str | None) -> QueryError:
         return refused(self.text, node, code, why, hint)
@@ -346,15 +445,27 @@ def named(wanted: str, known: Sequence[str]) -> str | None:
 
 def explained(view: OverlapView, people: KeyedTable, text: Text) -> None:
     """Have the engine read what the view says, and pass on what it says against it."""
-    outputs = {f"c{at}": one.expression or shapes.column(people.sensitive, "t") for at, one in enumerate(view.columns)}
+    outputs = {
+        f"c{at}": one.expression or shapes.column(people.sensitive, "t")
+        for at, one in enumerate(view.columns)
+    }
     condition = view.condition
     if not people.is_known:
         nothing = people.constant(None)
-        outputs = {name: with_value(one, people.sensitive, nothing) for name, one in outputs.items()}
+        outputs = {
+            name: with_value(one, people.sensitive, nothing) for name, one in outputs.items()
+        }
         condition = with_value(condition, people.sensitive, nothing)
     query = shapes_stored.stored_rows(people.name, outputs, where=condition)
     try:
         people.engine.explain(query)
     except EngineError as error:
-        hint = error.hint or (DATES if "explicit" in error.message else None)  # as DuckDB asks for casts
-        raise QueryError(f"{view.name!r}: {error.message.rstrip('.')}.", code="engine", hint=hint, mark=text.mark(0)) from None
+        hint = error.hint or (
+            DATES if "explicit" in error.message else None
+        )  # as DuckDB asks for casts
+        raise QueryError(
+            f"{view.name!r}: {error.message.rstrip('.')}.",
+            code="engine",
+            hint=hint,
+            mark=text.mark(0),
+        ) from None

@@ -8,7 +8,17 @@ from typing import Literal
 from tacit.model.release import Constraint, Microdata, Release, Synthetic, View
 
 Kind = Literal[
-    "integer", "number", "epsilon", "choice", "list", "text", "file", "column", "names", "groups", "any"
+    "integer",
+    "number",
+    "epsilon",
+    "choice",
+    "list",
+    "text",
+    "file",
+    "column",
+    "names",
+    "groups",
+    "any",
 ]
 ReleaseType = type[Microdata] | type[View] | type[Constraint] | type[Synthetic]
 
@@ -91,7 +101,9 @@ def microdata(
     name: str, *parameters: Parameter, sensitive: Literal["any", "some", "one"] = "one"
 ) -> CheckKind:
     """A check of one generalized copy of a table."""
-    return CheckKind(name, (Microdata,), (*parameters, *FOR_MICRODATA, *OUT, *NAME), sensitive=sensitive)
+    return CheckKind(
+        name, (Microdata,), (*parameters, *FOR_MICRODATA, *OUT, *NAME), sensitive=sensitive
+    )
 
 
 def together(name: str, about: tuple[ReleaseType, ...], *parameters: Parameter) -> CheckKind:
@@ -163,7 +175,8 @@ CATALOG = (
         "risk",
         number("at-most", "0.1"),
         *optional(
-            choice("attacker", "prosecutor", "journalist", "marketer"), Parameter("population", "text", "city")
+            choice("attacker", "prosecutor", "journalist", "marketer"),
+            Parameter("population", "text", "city"),
         ),
         sensitive="any",
     ),

@@ -12,7 +12,14 @@ from tacit.plan.document import Faults, KeyPath
 from tacit.plan.plan import Check
 from tacit.plan.values import UnfitError, either, found, repeated
 
-OWN_FIELDS = ("name", "secret", "sensitive", "given", "collude", "dictionary")  # of Check; the others are parameters
+OWN_FIELDS = (
+    "name",
+    "secret",
+    "sensitive",
+    "given",
+    "collude",
+    "dictionary",
+)  # of Check; the others are parameters
 
 
 def read_check(entry: object, at: int, faults: Faults) -> Check | None:

@@ -47,7 +47,10 @@ class Document:
         where the path leads nowhere, at the last of its steps that is there.
 
         >>> document = parse("tables:\\n  people: {key: [name]}\\n")
-        >>> str(document.mark("tables", "people", "key", 0)), str(document.mark("tables", "people", "file"))
+        >>> (
+        ...     str(document.mark("tables", "people", "key", 0)),
+        ...     str(document.mark("tables", "people", "file")),
+        ... )
         ('tacit.yaml:2:18', 'tacit.yaml:2:3')
         """
         label, node = None, self.root
@@ -228,7 +231,10 @@ def as_written(word: str) -> str | int | Decimal | bool | None:
 
     >>> [as_written(word) for word in ("12", "1e-5", ".5", "true", "~")]
     [12, Decimal('0.00001'), Decimal('0.5'), True, None]
-    >>> [as_written(word) for word in ("007", "+49", "yes", "2020-01-01", "12:30", "0x1F", "1_000", ".inf")]
+    >>> [
+    ...     as_written(word)
+    ...     for word in ("007", "+49", "yes", "2020-01-01", "12:30", "0x1F", "1_000", ".inf")
+    ... ]
     ['007', '+49', 'yes', '2020-01-01', '12:30', '0x1F', '1_000', '.inf']
     """
     if word in WORDS:

@@ -44,7 +44,9 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
     read = read_keys(plain_values(document, faults), faults)
     keys = read.keys
 
-    tables = _section("table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()})
+    tables = _section(
+        "table", read, {name: read_table(name, one, faults) for name, one in keys.tables.items()}
+    )
     secrets = _read_secrets(read, folder, faults)
     releases = _read_releases(read, tables, folder, faults)
     checks = tuple(_read_checks(keys, faults))
@@ -66,12 +68,18 @@ def read_plan(document: Document, folder: Path, *, need_checks: bool = False) ->
         tables=tables.read(),
         constraints=keys.constraints,
         secrets=secrets.read(),
-        releases={name: replace(one, to=spellings.each(one.to)) for name, one in releases.read().items()},
+        releases={
+            name: replace(one, to=spellings.each(one.to)) for name, one in releases.read().items()
+        },
         published=keys.published,
         dictionary=keys.dictionary,
-        checks=tuple(replace(one, collude=tuple(map(spellings.each, one.collude))) for one in checks),
+        checks=tuple(
+            replace(one, collude=tuple(map(spellings.each, one.collude))) for one in checks
+        ),
         fresh=keys.fresh,
-        roles={name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()},
+        roles={
+            name: Role(name, one.default, one.deny, one.allow) for name, one in keys.roles.items()
+        },
         ledger=keys.ledger,
     )
 
@@ -151,7 +159,11 @@ def _check_references(references: References, keys: PlanKeys, checks: Iterable[C
 def _asks_nothing(document: Document, releases: Section[Release]) -> PlanError:
     """A plan without checks, with one that it could have."""
     name = next(iter(releases.entries), "april")
-    asks = "differential-privacy: {release: %s}" if isinstance(releases.entries.get(name), Synthetic) else "k-anonymity: {release: %s, k: 4}"
+    asks = (
+        "differential-privacy: {release: %s}"
+        if isinstance(releases.entries.get(name), Synthetic)
+        else "k-anonymity: {release: %s, k: 4}"
+    )
     mark = document.mark("checks") if document.has("checks") else Mark(document.file)
     return PlanError("the plan asks nothing.", hint=f"Add e.g. checks: [{asks % name}]", mark=mark)
 

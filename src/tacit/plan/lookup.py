@@ -16,7 +16,9 @@ def section_of(text: str, section: str, name: str) -> dict[Any, Any]:
     """A table or release as it is written; an InputError where there is none."""
     entries = values_of(text).get(section)
     if not isinstance(entries, dict) or name not in entries:
-        raise InputError(f"the plan has no {section.removesuffix('s')} {name!r}.", hint="Load the page again.")
+        raise InputError(
+            f"the plan has no {section.removesuffix('s')} {name!r}.", hint="Load the page again."
+        )
     entry = entries[name]
     return entry if isinstance(entry, dict) else {}
 
@@ -27,7 +29,11 @@ def refuse_taken(text: str, section: str, name: str) -> None:
     if isinstance(entries, dict) and name in entries:
         mark = parse(text).mark(section, name, key=True)
         hint = "Choose another name."
-        raise InputError(f"there is a {section.removesuffix('s')} {name!r} already.", hint=hint, mark=Mark("tacit.yaml", mark.line, mark.column))
+        raise InputError(
+            f"there is a {section.removesuffix('s')} {name!r} already.",
+            hint=hint,
+            mark=Mark("tacit.yaml", mark.line, mark.column),
+        )
 
 
 def releases_of(text: str, table: str) -> list[str]:
@@ -35,7 +41,9 @@ def releases_of(text: str, table: str) -> list[str]:
     entries = values_of(text).get("releases")
     if not isinstance(entries, dict):
         return []
-    return [name for name, one in entries.items() if isinstance(one, dict) and one.get("table") == table]
+    return [
+        name for name, one in entries.items() if isinstance(one, dict) and one.get("table") == table
+    ]
 
 
 def check_at(text: str, at: int) -> tuple[str, dict[Any, Any]]:
@@ -43,7 +51,10 @@ def check_at(text: str, at: int) -> tuple[str, dict[Any, Any]]:
     checks = values_of(text).get("checks")
     entry = checks[at] if isinstance(checks, list) and 0 <= at < len(checks) else None
     if not isinstance(entry, dict) or len(entry) != 1:
-        raise InputError(f"the plan has no check number {at + 1} that can be changed here.", hint="Load the page again.")
+        raise InputError(
+            f"the plan has no check number {at + 1} that can be changed here.",
+            hint="Load the page again.",
+        )
     ((kind, keys),) = entry.items()
     return str(kind), keys if isinstance(keys, dict) else {}
 
@@ -58,7 +69,11 @@ def written_checks(text: str) -> Iterator[tuple[int, Any, dict[Any, Any]]]:
 
 def checks_of(text: str, release: str) -> list[int]:
     """The places of the checks that ask about this release and no other."""
-    return [at for at, _, keys in written_checks(text) if names_in(keys.get("release", keys.get("releases"))) == [release]]
+    return [
+        at
+        for at, _, keys in written_checks(text)
+        if names_in(keys.get("release", keys.get("releases"))) == [release]
+    ]
 
 
 def checks_about(text: str, secret: str) -> list[int]:
@@ -94,4 +109,6 @@ def spec_at(text: str, table: str, column: str) -> HierarchySpec | None:
     known = entry.get("hierarchies") if isinstance(entry, dict) else None
     if not isinstance(known, dict) or column not in known:
         return None
-    return read_hierarchy(known[column], ("tables", table, "hierarchies", column), Faults(document(text)))
+    return read_hierarchy(
+        known[column], ("tables", table, "hierarchies", column), Faults(document(text))
+    )

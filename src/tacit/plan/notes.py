@@ -20,7 +20,11 @@ def described(spec: HierarchySpec) -> str:
     """A hierarchy in words, as the comment behind it says it.
 
     >>> from tacit.model.schema import FlatHierarchy
-    >>> described(RangeHierarchy((5, 10))), described(DateHierarchy(("month", "year"))), described(FlatHierarchy())
+    >>> (
+    ...     described(RangeHierarchy((5, 10))),
+    ...     described(DateHierarchy(("month", "year"))),
+    ...     described(FlatHierarchy()),
+    ... )
     ('bands 5, 10 wide, then *', 'month, year, then *', 'one step: suppressed')
     """
     match spec:
@@ -39,7 +43,11 @@ def level_note(spec: HierarchySpec, level: int) -> str:
     """A level in words, as the comment behind it says it.
 
     >>> from tacit.model.schema import FlatHierarchy
-    >>> level_note(RangeHierarchy((5, 10)), 2), level_note(DateHierarchy(("month", "year")), 1), level_note(FlatHierarchy(), 1)
+    >>> (
+    ...     level_note(RangeHierarchy((5, 10)), 2),
+    ...     level_note(DateHierarchy(("month", "year")), 1),
+    ...     level_note(FlatHierarchy(), 1),
+    ... )
     ('bands 10 wide', 'the month', 'suppressed')
     """
     if level == 0:
@@ -60,7 +68,11 @@ def level_notes(spec: HierarchySpec | None, level: Any) -> tuple[str, ...]:
     """How a comment about a level may begin."""
     if spec is None or not isinstance(level, int):
         return ()
-    longest = (f"{level} of {length} characters hidden" for length in range(level, 13)) if isinstance(spec, MaskHierarchy) else ()
+    longest = (
+        (f"{level} of {length} characters hidden" for length in range(level, 13))
+        if isinstance(spec, MaskHierarchy)
+        else ()
+    )
     return level_note(spec, level), *longest
 
 

@@ -18,22 +18,38 @@ def owners_files(plan: Plan) -> list[Path]:
 
     A release that is a file is not among them: writing it again is how it is made.
     """
-    found = [path for name in _named(plan) for folder in folders_of(plan) if (path := folder / name).is_file()]
-    database = [path for path in [plan.folder / plan.source] if "://" not in plan.source and path.is_file()]
+    found = [
+        path
+        for name in _named(plan)
+        for folder in folders_of(plan)
+        if (path := folder / name).is_file()
+    ]
+    database = [
+        path for path in [plan.folder / plan.source] if "://" not in plan.source and path.is_file()
+    ]
     return [Path(plan.file), *database, *dict.fromkeys(found)]
 
 
 def folders_of(plan: Plan) -> list[Path]:
     """Where names in a plan lead: its own folder, and that of its tables where `source` names another."""
     source = plan.folder / plan.source
-    return [plan.folder, *([source] if "://" not in plan.source and source.is_dir() and not source.samefile(plan.folder) else [])]
+    return [
+        plan.folder,
+        *(
+            [source]
+            if "://" not in plan.source and source.is_dir() and not source.samefile(plan.folder)
+            else []
+        ),
+    ]
 
 
 def _named(plan: Plan) -> Iterator[str]:
     for table in plan.tables.values():
         yield from (f"{table.name}.csv", f"{table.name}.parquet")
         yield from ([table.file] if table.file else [])
-        yield from (spec.file for spec in table.hierarchies.values() if isinstance(spec, CsvHierarchy))
+        yield from (
+            spec.file for spec in table.hierarchies.values() if isinstance(spec, CsvHierarchy)
+        )
         yield from _texts(table.distances)
     for release in plan.releases.values():
         if isinstance(release, View):
@@ -64,9 +80,14 @@ def refuse_report(report: Path | None, plan: Plan, output: str | None = None) ->
     check_file(report, ())
     taken = [*owners_files(plan), *([Path(output)] if output else [])]
     if any(is_same(report, one) for one in taken):
-        raise InputError(f"the report would replace {report}.", hint="Name another file, for example report.html.")
+        raise InputError(
+            f"the report would replace {report}.",
+            hint="Name another file, for example report.html.",
+        )
 
 
 def is_same(one: Path, other: Path) -> bool:
     """Do two paths lead to the same file, whatever it is called, and also if neither is there yet?"""
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+    return one.resolve() == other.resolve() or (
+        one.exists() and other.exists() and one.samefile(other)
+    )

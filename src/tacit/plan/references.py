@@ -95,7 +95,9 @@ class References:
         for at, name in enumerate(names):
             table, dot, column = name.rpartition(".")
             if not dot:
-                self.faults.add(f"{name!r} is no column of a table.", *path, at, hint="Write e.g. RP.reviewer")
+                self.faults.add(
+                    f"{name!r} is no column of a table.", *path, at, hint="Write e.g. RP.reviewer"
+                )
                 continue
             self.column(table, column, *path, at)
 
@@ -104,19 +106,33 @@ class References:
         for name, table in self.tables.entries.items():
             for one in table.foreign_keys if table else ():
                 for column in one.references:
-                    self.column(one.table, column, "tables", name, "foreign-keys", self.written(name, one.columns))
+                    self.column(
+                        one.table,
+                        column,
+                        "tables",
+                        name,
+                        "foreign-keys",
+                        self.written(name, one.columns),
+                    )
 
     def written(self, name: str, columns: Iterable[str]) -> str:
         """A foreign key's columns as the file has them."""
         wanted = ", ".join(columns)
         alike = [",".join(columns), wanted]
-        return next((one for one in alike if self.faults.document.has("tables", name, "foreign-keys", one)), wanted)
+        return next(
+            (one for one in alike if self.faults.document.has("tables", name, "foreign-keys", one)),
+            wanted,
+        )
 
     def column(self, table: str, column: str, *path: str | int) -> None:
         """A column of another table, as far as the plan names the columns of that table."""
         found = self.tables.get(table, self.faults, *path)
         if found is not None and found.columns and column not in found.columns:
-            self.faults.add(f"table {table!r} has no column {column!r}.", *path, hint=did_you_mean(column, found.columns))
+            self.faults.add(
+                f"table {table!r} has no column {column!r}.",
+                *path,
+                hint=did_you_mean(column, found.columns),
+            )
 
     def roles(self, roles: Mapping[str, RoleKeys]) -> None:
         """What is denied or allowed is there: a misspelt denial would deny nothing."""

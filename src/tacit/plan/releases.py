@@ -104,7 +104,9 @@ def _shape(name: str, keys: ReleaseKeys, faults: Faults) -> str | None:
     leading = [key for key in given if key in SHAPES]
     if len(leading) != 1:
         says = "nothing of what it is" if not leading else f"both {either(leading, 'and')}"
-        faults.add(f"release {name!r} says {says}.", "releases", name, hint=f"Write {EXAMPLES}.", key=True)
+        faults.add(
+            f"release {name!r} says {says}.", "releases", name, hint=f"Write {EXAMPLES}.", key=True
+        )
         return None
     shape = leading[0]
     _check_beside(name, shape, [key for key in given if key != shape], faults)
@@ -115,16 +117,22 @@ def _check_beside(name: str, shape: str, beside: list[str], faults: Faults) -> N
     """The keys beside the one that says what a release is go with it, and with each other."""
     strange = [key for key in beside if key not in SHAPES[shape]]
     for key in strange:
-        goes = either([f"{other!r}" for other in SHAPES[shape]]) if SHAPES[shape] else "nothing else"
+        goes = (
+            either([f"{other!r}" for other in SHAPES[shape]]) if SHAPES[shape] else "nothing else"
+        )
         hint = f"Beside {shape!r} goes {goes}; remove this, or make it another release."
-        faults.add(f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True)
+        faults.add(
+            f"{key!r} does not go with {shape!r}.", "releases", name, key, hint=hint, key=True
+        )
     # Levels and how to find better ones may stand side by side; a file or a mechanism stands alone.
     alone = [key for key in beside if key in ("file", "synthetic")]
     if alone and len(beside) > 1 and not strange:
         other = next(key for key in beside if key != alone[0])
         first, second = (key for key in beside if key in (alone[0], other))
         hint = f"Keep one of {first} and {second}."
-        faults.add(f"{second!r} does not go with {first!r}.", "releases", name, second, hint=hint, key=True)
+        faults.add(
+            f"{second!r} does not go with {first!r}.", "releases", name, second, hint=hint, key=True
+        )
 
 
 def _check_levels(
@@ -165,7 +173,12 @@ def _check_weights(
             message = f"{column!r} is not a quasi-identifier of {table.name!r}."
             faults.add(message, *path, column, hint=hint, key=True)
         elif weight < 0:
-            faults.add("a weight cannot be negative.", *path, column, hint="0 means that the column does not matter.")
+            faults.add(
+                "a weight cannot be negative.",
+                *path,
+                column,
+                hint="0 means that the column does not matter.",
+            )
 
 
 def read_query(

@@ -9,7 +9,17 @@ from fractions import Fraction
 from typing import Any
 
 PLAIN = re.compile(r"(\.\./)*[A-Za-z_][A-Za-z0-9_./-]*")
-NOT_PLAIN = {"y", "yes", "n", "no", "on", "off", "true", "false", "null"}  # YAML reads these as something else
+NOT_PLAIN = {
+    "y",
+    "yes",
+    "n",
+    "no",
+    "on",
+    "off",
+    "true",
+    "false",
+    "null",
+}  # YAML reads these as something else
 WIDEST = 100  # characters of a value in one line
 STEP = "  "
 
@@ -39,7 +49,13 @@ def printed(text: str) -> str:
 
     def shown(letter: str) -> str:
         number = ord(letter)
-        return letter if letter.isprintable() else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+        return (
+            letter
+            if letter.isprintable()
+            else f"\\u{number:04x}"
+            if number < 0x10000
+            else f"\\U{number:08x}"
+        )
 
     return "".join(map(shown, text))
 
@@ -47,7 +63,16 @@ def printed(text: str) -> str:
 def written(value: Any) -> str:
     """A value in one line of YAML, as a plan reads it back.
 
-    >>> print(written({"release": "april", "l": Fraction(14, 5), "share": Fraction(1, 3), "to": ["a", "b c"]}))
+    >>> print(
+    ...     written(
+    ...         {
+    ...             "release": "april",
+    ...             "l": Fraction(14, 5),
+    ...             "share": Fraction(1, 3),
+    ...             "to": ["a", "b c"],
+    ...         }
+    ...     )
+    ... )
     {release: april, l: 2.8, share: "1/3", to: [a, "b c"]}
     """
     if value is None or isinstance(value, bool):
@@ -57,7 +82,9 @@ def written(value: Any) -> str:
     if isinstance(value, int | Decimal):
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{written(key)}: {written(one)}" for key, one in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{written(key)}: {written(one)}" for key, one in value.items()) + "}"
+        )
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(written, value)) + "]"
     return scalar(str(value))
@@ -71,7 +98,11 @@ def number(value: Fraction) -> str:
             rest //= prime
     if rest != 1:
         return f'"{value}"'
-    digits = next(many for many in range(value.denominator.bit_length() + 1) if (value * 10**many).denominator == 1)
+    digits = next(
+        many
+        for many in range(value.denominator.bit_length() + 1)
+        if (value * 10**many).denominator == 1
+    )
     return f"{Decimal(int(value * 10**digits)).scaleb(-digits):f}"
 
 

@@ -27,7 +27,9 @@ from tacit.plan.tree import (
     values_of,
 )
 
-SPACES = re.compile(r"(?:\s|#[^\n\r\x85\u2028\u2029]*)*")  # between tokens: spaces, line ends, comments
+SPACES = re.compile(
+    r"(?:\s|#[^\n\r\x85\u2028\u2029]*)*"
+)  # between tokens: spaces, line ends, comments
 Notes = tuple[tuple[str, ...], str]
 
 
@@ -81,14 +83,23 @@ def replaced(text: str, found: Trail, value: Any) -> str:
     new = written(value)
     if node.kind in ("scalar", "alias") or node.flow:
         space = " " if node.is_nothing else ""
-        if new.startswith('"') and is_literal(str(value)) and text[node.start : node.end][:1] in "|>" and not node.is_nothing:
+        if (
+            new.startswith('"')
+            and is_literal(str(value))
+            and text[node.start : node.end][:1] in "|>"
+            and not node.is_nothing
+        ):
             return literal(text, found, str(value))
         return text[: node.start] + space + new + kept_column(text, node, len(space + new))
     if key is None:
         raise by_hand()
     colon = colon_after(text, key)
-    comment = text[colon:node.start].partition("#")[2]
-    kept = f"  #{LINE_END.split(comment)[0]}" if comment and line_start(text, node.start) > colon else ""
+    comment = text[colon : node.start].partition("#")[2]
+    kept = (
+        f"  #{LINE_END.split(comment)[0]}"
+        if comment and line_start(text, node.start) > colon
+        else ""
+    )
     return f"{text[:colon]} {new}{kept}{text[node.end :]}"
 
 
@@ -192,7 +203,9 @@ def without_part(text: str, spans: Sequence[tuple[int, int]], at: int) -> str:
     return text[:before] + text[end:]
 
 
-def without_lines(text: str, above: Node | None, whole: Node, start: int, end: int, empty: str) -> str:
+def without_lines(
+    text: str, above: Node | None, whole: Node, start: int, end: int, empty: str
+) -> str:
     """A block without the lines of one of its entries; where it was the only one, `empty` is written."""
     begin = line_start(text, start)
     if text[begin:start].strip(" ") not in ("", "?", "-"):
@@ -239,11 +252,17 @@ def with_keys(text: str, path: KeyPath, keys: Mapping[str, Any]) -> str:
     now: Any = values_of(text)
     for step in path:
         now = now.get(step) if isinstance(now, dict) else None
-    if not isinstance(now, dict) or not now or not all(isinstance(key, str) for key in (*now, *keys)):
+    if (
+        not isinstance(now, dict)
+        or not now
+        or not all(isinstance(key, str) for key in (*now, *keys))
+    ):
         return put(text, path, dict(keys))
     for key, value in keys.items():
         inner = (*path, key)
-        text = with_keys(text, inner, value) if isinstance(value, Mapping) else put(text, inner, value)
+        text = (
+            with_keys(text, inner, value) if isinstance(value, Mapping) else put(text, inner, value)
+        )
     for key in now:
         if key not in keys:
             text = drop(text, (*path, key))
@@ -262,7 +281,15 @@ def dash(text: str, items: Node, at: int) -> int:
     return found.end() if found else before
 
 
-def append(text: str, path: KeyPath, item: Any, *, note: str = "", in_lines: bool = False, after: Sequence[str] = ()) -> str:
+def append(
+    text: str,
+    path: KeyPath,
+    item: Any,
+    *,
+    note: str = "",
+    in_lines: bool = False,
+    after: Sequence[str] = (),
+) -> str:
     """Add an item to a list; a missing list is made, and one text alone becomes the first of it.
 
     `note` is written behind an item that has a line of its own. `in_lines` is how a new list is written.
@@ -337,7 +364,9 @@ def without_name(text: str, path: KeyPath, name: str) -> tuple[str, str]:
             break
         if node.kind == "scalar":
             return (put(text, path, []), note) if node.value == name else (text, note)
-        places = [at for at, one in enumerate(node.value) if one.kind == "scalar" and one.value == name]
+        places = [
+            at for at, one in enumerate(node.value) if one.kind == "scalar" and one.value == name
+        ]
         if node.kind != "list" or not places:
             break
         text, said = remove(text, path, places[0])

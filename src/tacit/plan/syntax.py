@@ -28,31 +28,61 @@ def place_in(file: str, lines: tuple[str, ...], line: int, column: int) -> Mark:
 SYNTAX = (
     (r"found character '\\t'", "a tab where YAML wants spaces.", "Indent with spaces."),
     (r"found character '(.+)' that", "a value cannot start with {0}.", "Write it in quotes."),
-    (r"scanning an alias", "* starts an alias, and none follows.", 'A lone star needs quotes: "*".'),
-    (r"scanning an anchor", "& starts an anchor, and no name follows.", "Write the value in quotes."),
-    (r"undefined alias '(.+)'", "*{0} repeats a value that is not there.", 'Write it in quotes: "*{0}".'),
+    (
+        r"scanning an alias",
+        "* starts an alias, and none follows.",
+        'A lone star needs quotes: "*".',
+    ),
+    (
+        r"scanning an anchor",
+        "& starts an anchor, and no name follows.",
+        "Write the value in quotes.",
+    ),
+    (
+        r"undefined alias '(.+)'",
+        "*{0} repeats a value that is not there.",
+        'Write it in quotes: "*{0}".',
+    ),
     (r"duplicate anchor '(.+)'", "the anchor &{0} stands twice.", "Rename one of them."),
-    (r"mapping values are not allowed", "a colon that starts no value here.",
-     "Check the indentation; a text with a colon and a space in it needs quotes."),
-    (r"expected <block end>", "this line does not line up with the ones it belongs to.",
-     "Keys of one mapping, and the dashes of one list, start in the same column."),
+    (
+        r"mapping values are not allowed",
+        "a colon that starts no value here.",
+        "Check the indentation; a text with a colon and a space in it needs quotes.",
+    ),
+    (
+        r"expected <block end>",
+        "this line does not line up with the ones it belongs to.",
+        "Keys of one mapping, and the dashes of one list, start in the same column.",
+    ),
     (r"could not find expected ':'", "a key without a colon.", "Write key: value."),
-    (r"flow (sequence|mapping)", "a bracket is not closed, or a comma is missing.",
-     "Text with brackets, commas or a colon in it needs quotes."),
+    (
+        r"flow (sequence|mapping)",
+        "a bracket is not closed, or a comma is missing.",
+        "Text with brackets, commas or a colon in it needs quotes.",
+    ),
     (r"unexpected end of stream", "a quote is not closed.", "Add the closing quote."),
-    (r"unknown escape character '(.+)'", "\\{0} means nothing inside double quotes.",
-     "Use single quotes, or write the backslash twice."),
-    (r"another document", "a second document (---) begins.", "A plan is one document: remove the line."),
+    (
+        r"unknown escape character '(.+)'",
+        "\\{0} means nothing inside double quotes.",
+        "Use single quotes, or write the backslash twice.",
+    ),
+    (
+        r"another document",
+        "a second document (---) begins.",
+        "A plan is one document: remove the line.",
+    ),
     (TOO_DEEP, f"{TOO_DEEP}.", "Look for brackets that are not closed."),
     (r"expected the node content", "a value was expected.", "Write it in quotes if it is text."),
-)  # fmt: skip
+)
 
 
 def syntax_error(error: yaml.MarkedYAMLError, file: str, lines: tuple[str, ...]) -> PlanError:
     """PyYAML's error in our words, at the place where one would start to look.
 
-    >>> error = yaml.MarkedYAMLError(problem="mapping values are not allowed here",
-    ...     problem_mark=yaml.Mark("", 0, 0, 4, None, 0))
+    >>> error = yaml.MarkedYAMLError(
+    ...     problem="mapping values are not allowed here",
+    ...     problem_mark=yaml.Mark("", 0, 0, 4, None, 0),
+    ... )
     >>> print(syntax_error(error, "tacit.yaml", ("a: b: c",)))
     tacit.yaml:1:5: a colon that starts no value here. Check the indentation; a text with a colon and a space in it needs quotes.
         a: b: c

@@ -22,22 +22,44 @@ CHANCE = "a chance above 0 and up to 1, e.g. 0.05; where it is 0 nobody could be
 MILES = "a number of miles above 0, e.g. 30"
 
 
-def read_synthetic(name: str, keys: ReleaseKeys, table: Table | None, faults: Faults) -> Synthetic | None:
+def read_synthetic(
+    name: str, keys: ReleaseKeys, table: Table | None, faults: Faults
+) -> Synthetic | None:
     """The synthetic release of that name, or None where something is wrong with it."""
     written, before = keys.synthetic, len(faults)
     assert written is not None and keys.table is not None
     path = ("releases", name, "synthetic")
     domain = _domain(written.domain, (*path, "domain"), faults)
     shrink = _shrink(written.shrink, (*path, "shrink"), faults)
-    assert written.group is not None and written.value is not None  # pydantic has noted that they are missing
+    assert (
+        written.group is not None and written.value is not None
+    )  # pydantic has noted that they are missing
     release = Synthetic(
-        name, keys.table, written.group, written.value, written.epsilon, written.delta, count=written.count,
-        guarantee=cast(Any, written.guarantee), mechanism=cast(Any, written.mechanism), domain=domain, outside=cast(Any, written.outside),
-        prior=None if written.prior == "uniform" else written.prior, coarsen=written.coarsen, shrink=shrink, accept=written.accept, to=keys.to,
-    )  # fmt: skip
+        name,
+        keys.table,
+        written.group,
+        written.value,
+        written.epsilon,
+        written.delta,
+        count=written.count,
+        guarantee=cast(Any, written.guarantee),
+        mechanism=cast(Any, written.mechanism),
+        domain=domain,
+        outside=cast(Any, written.outside),
+        prior=None if written.prior == "uniform" else written.prior,
+        coarsen=written.coarsen,
+        shrink=shrink,
+        accept=written.accept,
+        to=keys.to,
+    )
     if len(faults) > before:
         return None
-    for problem in (*_columns(release, table), *_ranges(release), *_together(release, written), *_places(release, table)):
+    for problem in (
+        *_columns(release, table),
+        *_ranges(release),
+        *_together(release, written),
+        *_places(release, table),
+    ):
         at, message, hint = problem
         faults.add(message, *path, *at, hint=hint)
     return release if len(faults) == before else None
@@ -54,7 +76,9 @@ def _domain(written: object, path: KeyPath, faults: Faults) -> PublicDomain | No
         return PublicDomain(file) if file else None
     readers: dict[str, Callable[[object], Any]] = {
         **dict.fromkeys(("file", "groups"), lambda one: values.text(one, "the name of a file")),
-        **dict.fromkeys(("value", "latitude", "longitude"), lambda one: values.text(one, "the name of a column")),
+        **dict.fromkeys(
+            ("value", "latitude", "longitude"), lambda one: values.text(one, "the name of a column")
+        ),
         "within": _miles,
     }
     found = _read(written, readers, path, faults)
@@ -62,7 +86,13 @@ def _domain(written: object, path: KeyPath, faults: Faults) -> PublicDomain | No
         faults.add("'domain' needs the key 'file'.", *path, hint=f"Write {DOMAIN}.", key=True)
     for one, other in (("latitude", "longitude"), ("longitude", "latitude")):
         if one in written and other not in written:
-            faults.add(f"{one!r} stands without {other!r}.", *path, one, hint="A place has both: add the column of the other.", key=True)
+            faults.add(
+                f"{one!r} stands without {other!r}.",
+                *path,
+                one,
+                hint="A place has both: add the column of the other.",
+                key=True,
+            )
     return PublicDomain(**found) if found.get("file") else None
 
 
@@ -71,17 +101,27 @@ def _shrink(written: object, path: KeyPath, faults: Faults) -> str | MilesKept |
         return None
     if not isinstance(written, dict):
         return faults.fit(path, values.text, written, SHRINK)
-    found = _read(written, {"miles": lambda one: values.mapping(one, STEPS), "beyond": _chance}, path, faults)
+    found = _read(
+        written, {"miles": lambda one: values.mapping(one, STEPS), "beyond": _chance}, path, faults
+    )
     if not written.get("miles"):
         faults.add("'shrink' needs the key 'miles'.", *path, hint=f"Write {SHRINK}.", key=True)
         return None
     steps = tuple(_steps(found.get("miles") or {}, (*path, "miles"), faults))
     for _, miles in repeated(miles for miles, _ in steps):
-        faults.add(f"'miles' has two steps of {plain(miles)}.", *path, "miles", hint="Keep one of them.", key=True)
+        faults.add(
+            f"'miles' has two steps of {plain(miles)}.",
+            *path,
+            "miles",
+            hint="Keep one of them.",
+            key=True,
+        )
     return MilesKept(tuple(sorted(steps)), found.get("beyond"))
 
 
-def _steps(written: Mapping[Any, object], path: KeyPath, faults: Faults) -> Iterator[tuple[Fraction, Fraction]]:
+def _steps(
+    written: Mapping[Any, object], path: KeyPath, faults: Faults
+) -> Iterator[tuple[Fraction, Fraction]]:
     for key, value in written.items():
         try:
             miles = _miles(key)
@@ -93,12 +133,23 @@ def _steps(written: Mapping[Any, object], path: KeyPath, faults: Faults) -> Iter
             yield miles, keep
 
 
-def _read(written: Mapping[Any, object], readers: Mapping[str, Callable[[object], Any]], path: KeyPath, faults: Faults) -> dict[str, Any]:
+def _read(
+    written: Mapping[Any, object],
+    readers: Mapping[str, Callable[[object], Any]],
+    path: KeyPath,
+    faults: Faults,
+) -> dict[str, Any]:
     """The values of some keys; unknown keys are noted."""
     for key in written:
         if key not in readers:
-            faults.add(f"unknown key {key!r}.", *path, key, hint=did_you_mean(str(key), readers), key=True)
-    found = {key: faults.fit((*path, key), read, written[key]) for key, read in readers.items() if key in written}
+            faults.add(
+                f"unknown key {key!r}.", *path, key, hint=did_you_mean(str(key), readers), key=True
+            )
+    found = {
+        key: faults.fit((*path, key), read, written[key])
+        for key, read in readers.items()
+        if key in written
+    }
     return {key: value for key, value in found.items() if value is not None}
 
 
@@ -126,29 +177,50 @@ def _columns(release: Synthetic, table: Table | None) -> Iterator[Problem]:
     named = {"group": release.group, "value": release.value, "count": release.count}
     for key, column in named.items():
         if table and table.columns and column is not None and column not in table.columns:
-            yield (key,), f"table {table.name!r} has no column {column!r}.", did_you_mean(column, table.columns)
+            yield (
+                (key,),
+                f"table {table.name!r} has no column {column!r}.",
+                did_you_mean(column, table.columns),
+            )
     for key, other in (("value", "group"), ("count", "group"), ("count", "value")):
         if named[key] is not None and named[key] == named[other]:
             hint = "The group is public, the value is what is protected, and count says how many people a row stands for: name two columns."
             yield (key,), f"{named[key]!r} is both the {other} and the {key}.", hint
     if table and table.person and release.count:
         hint = f"Leave out count, or person of {table.name}."
-        yield ("count",), f"a row of {table.name!r} is one person, told by {either(table.person, 'and')}, and 'count' says that it is several.", hint
+        yield (
+            ("count",),
+            f"a row of {table.name!r} is one person, told by {either(table.person, 'and')}, and 'count' says that it is several.",
+            hint,
+        )
     if table and release.value in table.identifiers:
-        yield ("value",), f"{release.value!r} is an identifier of {table.name!r}, and would be published.", "Name a column that people share."
+        yield (
+            ("value",),
+            f"{release.value!r} is an identifier of {table.name!r}, and would be published.",
+            "Name a column that people share.",
+        )
     if table and release.group in table.identifiers:
-        yield ("group",), f"{release.group!r} is an identifier of {table.name!r}, and would be published.", "Name a column that people share."
+        yield (
+            ("group",),
+            f"{release.group!r} is an identifier of {table.name!r}, and would be published.",
+            "Name a column that people share.",
+        )
 
 
 def _ranges(release: Synthetic) -> Iterator[Problem]:
     """Numbers that promise something."""
     if not 0 <= release.delta < 1:
         yield (
-            ("delta",), f"delta is {plain(release.delta)}.",
+            ("delta",),
+            f"delta is {plain(release.delta)}.",
             "Write a number from 0 to less than 1, far less than one in the number of people, e.g. 1e-5; 0 allows no exception.",
-        )  # fmt: skip
+        )
     if release.accept is not None and release.accept <= 0:
-        yield ("accept",), f"accept is {plain(release.accept)}.", "Write a number above 0, e.g. 4: no cell of the output may have more than so many times its share."
+        yield (
+            ("accept",),
+            f"accept is {plain(release.accept)}.",
+            "Write a number above 0, e.g. 4: no cell of the output may have more than so many times its share.",
+        )
 
 
 def _together(release: Synthetic, written: SyntheticKeys) -> Iterator[Problem]:
@@ -156,11 +228,19 @@ def _together(release: Synthetic, written: SyntheticKeys) -> Iterator[Problem]:
     if release.guarantee == "pdp" and release.delta == 0:
         yield ("guarantee",), "pdp with delta 0 is dp.", "Write guarantee: dp, or a delta above 0."
     if release.accept is not None and release.delta == 0:
-        yield ("accept",), "'accept' draws again, and what it then publishes keeps its promise only up to a delta; this delta is 0.", "Leave out accept, or write a delta above 0."
+        yield (
+            ("accept",),
+            "'accept' draws again, and what it then publishes keeps its promise only up to a delta; this delta is 0.",
+            "Leave out accept, or write a delta above 0.",
+        )
     if release.mechanism == "geometric":
         for key in ("prior", "shrink", "accept"):
             if key in written.model_fields_set and getattr(release, key) is not None:
-                yield (key,), f"{key!r} does not go with mechanism geometric, which adds noise to the counts and has no prior.", f"Leave out {key}, or write mechanism: dirichlet."
+                yield (
+                    (key,),
+                    f"{key!r} does not go with mechanism geometric, which adds noise to the counts and has no prior.",
+                    f"Leave out {key}, or write mechanism: dirichlet.",
+                )
 
 
 def _places(release: Synthetic, table: Table | None) -> Iterator[Problem]:
@@ -169,9 +249,26 @@ def _places(release: Synthetic, table: Table | None) -> Iterator[Problem]:
     if isinstance(shrink, MilesKept):
         within = domain.within if domain else None
         if domain is None:
-            yield ("shrink",), "'miles' are from a group to a value, and nothing says where they are.", "Add domain: FILE with the columns latitude and longitude."
+            yield (
+                ("shrink",),
+                "'miles' are from a group to a value, and nothing says where they are.",
+                "Add domain: FILE with the columns latitude and longitude.",
+            )
         elif shrink.beyond is None and (within is None or within > shrink.steps[-1][0]):
             last = plain(shrink.steps[-1][0])
-            yield ("shrink",), f"'shrink' does not say how many cells are kept beyond {last} miles.", f"Write beyond: 0.05, or domain: {{file: {domain.file}, within: {last}}}."
-    if release.outside == "drop" and domain is None and not (release.coarsen or release.prior) and not (table and release.value in table.domains):
-        yield ("outside",), "no value is outside of the values that the data have.", "Add domain: FILE with the values that count, or leave out outside."
+            yield (
+                ("shrink",),
+                f"'shrink' does not say how many cells are kept beyond {last} miles.",
+                f"Write beyond: 0.05, or domain: {{file: {domain.file}, within: {last}}}.",
+            )
+    if (
+        release.outside == "drop"
+        and domain is None
+        and not (release.coarsen or release.prior)
+        and not (table and release.value in table.domains)
+    ):
+        yield (
+            ("outside",),
+            "no value is outside of the values that the data have.",
+            "Add domain: FILE with the values that count, or leave out outside.",
+        )

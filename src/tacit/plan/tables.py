@@ -73,7 +73,9 @@ class _Table:
             unknown={column: self.unknown(column) for column in keys.unknown},
             merge_spelling=keys.merge_spelling,
             as_written=keys.as_written,
-            foreign_keys=tuple(self.foreign_key(columns, there) for columns, there in keys.foreign_keys.items()),
+            foreign_keys=tuple(
+                self.foreign_key(columns, there) for columns, there in keys.foreign_keys.items()
+            ),
         )
 
     def columns(self) -> dict[str, ColumnType | None]:
@@ -176,7 +178,12 @@ class _Table:
         tables = {table for table, _, _ in targets}
         if len(targets) != len(here) or len(tables) != 1 or "" in tables:
             instead = ", ".join(f"wards.{name}" for name in here)
-            self.faults.unfit(UnfitError(there, f"a table and a column of it for each, e.g. {instead}"), *self.path, "foreign-keys", columns)
+            self.faults.unfit(
+                UnfitError(there, f"a table and a column of it for each, e.g. {instead}"),
+                *self.path,
+                "foreign-keys",
+                columns,
+            )
             return ForeignKey((), "", ())
         return ForeignKey(here, targets[0][0], tuple(name for _, _, name in targets))
 
@@ -221,14 +228,22 @@ class _Table:
             for at, column in enumerate(self.given.get(role, ())):
                 path = (*self.path, role, at)
                 if first.get(column) == role:
-                    self.faults.add(f"{column!r} stands twice in {role!r}.", *path, hint="Remove one.")
+                    self.faults.add(
+                        f"{column!r} stands twice in {role!r}.", *path, hint="Remove one."
+                    )
                 elif column in first:
-                    self.faults.add(f"{column!r} is in {role!r} and in {first[column]!r}.", *path, hint="A column has one role: remove one.")
+                    self.faults.add(
+                        f"{column!r} is in {role!r} and in {first[column]!r}.",
+                        *path,
+                        hint="A column has one role: remove one.",
+                    )
                 else:
                     first[column] = role
         for key in ("person", "nullable"):
             for at, column in repeated(self.given.get(key) or ()):
-                self.faults.add(f"{column!r} stands twice in {key!r}.", *self.path, key, at, hint="Remove one.")
+                self.faults.add(
+                    f"{column!r} stands twice in {key!r}.", *self.path, key, at, hint="Remove one."
+                )
 
     def check_sensitive(self, table: Table) -> None:
         """How values are spelled matters for sensitive columns only."""
@@ -236,7 +251,13 @@ class _Table:
         for key in ("unknown", "merge-spelling", "as-written"):
             for column in self.given.get(key, ()):
                 if column not in table.sensitive:
-                    self.faults.add(f"{key} is about sensitive columns, and {column!r} is none.", *self.path, key, hint=hint, key=True)
+                    self.faults.add(
+                        f"{key} is about sensitive columns, and {column!r} is none.",
+                        *self.path,
+                        key,
+                        hint=hint,
+                        key=True,
+                    )
 
     def check_names(self, table: Table) -> None:
         """Every column that is named is one of the declared ones, where columns are declared."""
@@ -265,7 +286,9 @@ class _Table:
         for key in ("hierarchies", "domains", "distances", "unknown"):
             for column in self.given.get(key, {}):
                 yield (*self.path, key, column), column
-        for written, one in zip(self.given.get("foreign-keys", {}), table.foreign_keys, strict=True):
+        for written, one in zip(
+            self.given.get("foreign-keys", {}), table.foreign_keys, strict=True
+        ):
             for column in one.columns:
                 yield (*self.path, "foreign-keys", written), column
         for name, way in table.distances.items():
@@ -278,10 +301,22 @@ class _Table:
             return
         if table.file is not None:
             hint = "Keep the rows or the file."
-            self.faults.add(f"table {table.name!r} has both rows and a file.", *self.path, "rows", hint=hint, key=True)
+            self.faults.add(
+                f"table {table.name!r} has both rows and a file.",
+                *self.path,
+                "rows",
+                hint=hint,
+                key=True,
+            )
         if not table.columns:
             hint = "Add columns: [name of the first column, ...]"
-            self.faults.add(f"the rows of {table.name!r} have no columns.", *self.path, "rows", hint=hint, key=True)
+            self.faults.add(
+                f"the rows of {table.name!r} have no columns.",
+                *self.path,
+                "rows",
+                hint=hint,
+                key=True,
+            )
             return
         wide = len(table.columns)
         wrong = [at for at, row in enumerate(table.rows) if len(row) != wide]
@@ -290,9 +325,11 @@ class _Table:
             more = f", and so have {others} more rows" if others else ""
             self.faults.add(
                 f"this row has {len(table.rows[at])} cells for {wide} columns ({', '.join(table.columns)}){more}.",
-                *self.path, "rows", at,
+                *self.path,
+                "rows",
+                at,
                 hint="Write one value per column; null where it is missing.",
-            )  # fmt: skip
+            )
 
 
 def _several(way: Any) -> tuple[str, ...]:

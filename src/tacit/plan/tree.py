@@ -13,9 +13,13 @@ from tacit.errors import PlanError
 from tacit.plan.document import Document, Faults, KeyPath, parse, plain_values
 from tacit.plan.syntax import DEEPEST, LINE_END, TOO_DEEP
 
-LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml's, where PyYAML has it, gives the same places ten times faster
+LOADER: Any = getattr(
+    yaml, "CBaseLoader", yaml.BaseLoader
+)  # libyaml's, where PyYAML has it, gives the same places ten times faster
 
-Trail = list[tuple["Node | None", "Node"]]  # keys (None in a list) and values, from the whole text to where a path leads
+Trail = list[
+    tuple["Node | None", "Node"]
+]  # keys (None in a list) and values, from the whole text to where a path leads
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,9 @@ class Node:
     @property
     def is_empty(self) -> bool:
         """Whether it holds nothing: {}, [], null or no character at all."""
-        return not self.value or (self.kind == "scalar" and self.value in ("~", "null", "Null", "NULL"))
+        return not self.value or (
+            self.kind == "scalar" and self.value in ("~", "null", "Null", "NULL")
+        )
 
 
 @lru_cache(maxsize=32)  # one wish asks for the same text again and again
@@ -87,7 +93,10 @@ def child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
     if node.kind == "list" and isinstance(step, int):
         return (None, node.value[step]) if step < len(node.value) else None
     if node.kind == "mapping":
-        return next(((key, one) for key, one in node.value if key.kind == "scalar" and key.value == step), None)
+        return next(
+            ((key, one) for key, one in node.value if key.kind == "scalar" and key.value == step),
+            None,
+        )
     return None
 
 
@@ -115,7 +124,10 @@ def find(root: Node, path: KeyPath) -> Node | None:
 def path_at(text: str, line: int, column: int) -> KeyPath:
     """The path of what stands at a place of the text, as far in as it leads; lines and columns count from 1.
 
-    >>> path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 5), path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 18)
+    >>> (
+    ...     path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 5),
+    ...     path_at("a: 1\\nb: {c: 2, d: [3, 4]}\\n", 2, 18),
+    ... )
     (('b', 'c'), ('b', 'd', 1))
     """
     starts = [0, *(end.end() for end in LINE_END.finditer(text))]
@@ -123,7 +135,9 @@ def path_at(text: str, line: int, column: int) -> KeyPath:
     path: list[str | int] = []
     node: Node | None = read(text)
     while node is not None:
-        inside = next(((step, one) for step, start, end, one in parts(node) if start <= at < end), None)
+        inside = next(
+            ((step, one) for step, start, end, one in parts(node) if start <= at < end), None
+        )
         if inside is not None:
             path.append(inside[0])
         node = inside[1] if inside else None
@@ -135,7 +149,11 @@ def parts(node: Node) -> Iterator[tuple[str | int, int, int, Node]]:
     if node.kind == "list":
         yield from ((at, one.start, one.end, one) for at, one in enumerate(node.value))
     elif node.kind == "mapping":
-        yield from ((key.value, key.start, max(key.end, one.end), one) for key, one in node.value if key.kind == "scalar")
+        yield from (
+            (key.value, key.start, max(key.end, one.end), one)
+            for key, one in node.value
+            if key.kind == "scalar"
+        )
 
 
 @lru_cache(maxsize=32)

@@ -126,7 +126,11 @@ def epsilon(value: object) -> Fraction | str:
     Traceback (most recent call last):
     tacit.plan.values.UnfitError: found 'ln(1/2)'
     """
-    if isinstance(value, int | Decimal | str) and not isinstance(value, bool) and is_short_number(str(value)):
+    if (
+        isinstance(value, int | Decimal | str)
+        and not isinstance(value, bool)
+        and is_short_number(str(value))
+    ):
         try:
             one = Epsilon.read(value)
         except (ValueError, OverflowError):

@@ -95,7 +95,10 @@ def tree_decomposition(scopes: Sequence[Sequence[int]]) -> list[frozenset[int]]:
 
 
 def solve(
-    tables: Sequence[Table], pairs: Sequence[tuple[int, int]], check: Check, pulse: Callable[[], None]
+    tables: Sequence[Table],
+    pairs: Sequence[tuple[int, int]],
+    check: Check,
+    pulse: Callable[[], None],
 ) -> list[int] | None:
     """For each table the fact of one row, so that rows agree on variables and each pair passes its check.
 
@@ -112,7 +115,11 @@ def solve(
         return None
     small = _restricted(tables, domains)
     bags = tree_decomposition([*(table.scope for table in small), *pairs])
-    joined = _joined(small, pairs, check, bags, pulse) if max(map(len, bags), default=0) <= WIDTH else None
+    joined = (
+        _joined(small, pairs, check, bags, pulse)
+        if max(map(len, bags), default=0) <= WIDTH
+        else None
+    )
     if joined is None:
         return _searched(small, pairs, check, domains, pulse)
     return _by_bags(small, joined)
@@ -143,13 +150,20 @@ def semijoin(tables: Sequence[Table], tree: Sequence[tuple[int, int]]) -> list[i
 def reduced(tables: Sequence[Table]) -> list[Table]:
     """The tables without rows that cannot be in the join; all such rows where the join is acyclic.
 
-    >>> [list(table.rows) for table in reduced([Table((1, 2), {(1, 1): 0, (1, 2): 1}), Table((2,), {(2,): 0})])]
+    >>> [
+    ...     list(table.rows)
+    ...     for table in reduced([Table((1, 2), {(1, 1): 0, (1, 2): 1}), Table((2,), {(2,): 0})])
+    ... ]
     [[(1, 2)], [(2,)]]
     """
     tree = join_tree([table.scope for table in tables])
     if tree is None:
         domains = _propagated(tables, (), lambda *_: True, None, lambda: None)
-        return [Table(table.scope, {}) for table in tables] if domains is None else _restricted(tables, domains)
+        return (
+            [Table(table.scope, {}) for table in tables]
+            if domains is None
+            else _restricted(tables, domains)
+        )
     columns = _columns(tables)
     alive = _upwards(tables, columns, tree)
     left: dict[int, list[int]] = {}
@@ -161,9 +175,16 @@ def reduced(tables: Sequence[Table]) -> list[Table]:
         else:  # few rows are left above as a rule: look up theirs instead of going through all
             mine, theirs = _common(tables[number].scope, tables[parent].scope)
             keys, places = columns[parent].keys(theirs), columns[number].places(mine)
-            found = (place for key in {keys[place] for place in left[parent]} for place in places.get(key, ()))
+            found = (
+                place
+                for key in {keys[place] for place in left[parent]}
+                for place in places.get(key, ())
+            )
             left[number] = sorted(place for place in found if mask is None or mask[place])
-    return [Table(table.scope, _rows_at(table, columns[number], left[number])) for number, table in enumerate(tables)]
+    return [
+        Table(table.scope, _rows_at(table, columns[number], left[number]))
+        for number, table in enumerate(tables)
+    ]
 
 
 def _rows_at(table: Table, columns: _Columns, places: Sequence[int]) -> dict[Row, int]:
@@ -209,7 +230,10 @@ class _Columns:
 def _columns(tables: Sequence[Table]) -> list[_Columns]:
     """The columns of each table; tables that share their rows share them too."""
     seen: dict[int, _Columns] = {}
-    return [seen.get(id(table.rows)) or seen.setdefault(id(table.rows), _Columns(table.rows)) for table in tables]
+    return [
+        seen.get(id(table.rows)) or seen.setdefault(id(table.rows), _Columns(table.rows))
+        for table in tables
+    ]
 
 
 def _upwards(
@@ -258,7 +282,11 @@ def _propagated(
             if start is None:
                 values = {row[column] for row in table.rows}
                 domains[variable] = domains[variable] & values if variable in domains else values
-    waiting = list(range(len(tables))) if start is None else [n for one in changed for n in tables_of.get(one, ())]
+    waiting = (
+        list(range(len(tables)))
+        if start is None
+        else [n for one in changed for n in tables_of.get(one, ())]
+    )
     queued = set(waiting)
     while waiting:
         pulse()
@@ -291,7 +319,11 @@ def _revised(table: Table, domains: Domains) -> list[int]:
         one, two = sets
         alive = [row for row in rows if row[0] in one and row[1] in two]
     else:
-        alive = [row for row in rows if all(value in values for value, values in zip(row, sets, strict=True))]
+        alive = [
+            row
+            for row in rows
+            if all(value in values for value, values in zip(row, sets, strict=True))
+        ]
     lost = []
     for column, variable in enumerate(table.scope):
         values = {row[column] for row in alive}
@@ -304,7 +336,9 @@ def _revised(table: Table, domains: Domains) -> list[int]:
 def _compared(pairs: Sequence[tuple[int, int]], check: Check, domains: Domains) -> list[int]:
     lost = []
     for number, (left, right) in enumerate(pairs):
-        lefts = {one for one in domains[left] if any(check(number, one, two) for two in domains[right])}
+        lefts = {
+            one for one in domains[left] if any(check(number, one, two) for two in domains[right])
+        }
         rights = {two for two in domains[right] if any(check(number, one, two) for one in lefts)}
         for variable, values in ((left, lefts), (right, rights)):
             if len(values) < len(domains[variable]):
@@ -321,7 +355,10 @@ def _restricted(tables: Sequence[Table], domains: Domains) -> list[Table]:
             {
                 row: fact
                 for row, fact in table.rows.items()
-                if all(value in domains[variable] for variable, value in zip(table.scope, row, strict=True))
+                if all(
+                    value in domains[variable]
+                    for variable, value in zip(table.scope, row, strict=True)
+                )
             },
         )
         for table in tables
@@ -351,7 +388,10 @@ def _by_bags(tables: Sequence[Table], joined: Sequence[Table]) -> list[int] | No
     tree = join_tree([table.scope for table in joined])
     assert tree is not None, "bags of a tree decomposition form a tree"
     rows = [list(table.rows) for table in joined]
-    numbered = [Table(table.scope, {row: number for number, row in enumerate(table.rows)}) for table in joined]
+    numbered = [
+        Table(table.scope, {row: number for number, row in enumerate(table.rows)})
+        for table in joined
+    ]
     chosen = semijoin(numbered, tree)
     if chosen is None:
         return None
@@ -374,12 +414,19 @@ def _bag_rows(
     rows: set[Row] = {()}
     while parts:
         # the part that shares most with what is joined, then the smallest
-        number = min(range(len(parts)), key=lambda one: (-len({*parts[one][0]} & {*scope}), len(parts[one][1])))
+        number = min(
+            range(len(parts)),
+            key=lambda one: (-len({*parts[one][0]} & {*scope}), len(parts[one][1])),
+        )
         other, more = parts.pop(number)
         shared = [variable for variable in other if variable in scope]
         new = [variable for variable in other if variable not in scope]
         by: dict[Row, list[Row]] = {}
-        key, rest, mine = _projection(other, shared), _projection(other, new), _projection(scope, shared)
+        key, rest, mine = (
+            _projection(other, shared),
+            _projection(other, new),
+            _projection(scope, shared),
+        )
         for row in more:
             by.setdefault(key(row), []).append(rest(row))
         found: set[Row] = set()
@@ -416,7 +463,10 @@ def _searched(
             choices = _choices(current, place)
             if choices is None:
                 answer = {variable: next(iter(values)) for variable, values in current.items()}
-                return [table.rows[tuple(answer[variable] for variable in table.scope)] for table in tables]
+                return [
+                    table.rows[tuple(answer[variable] for variable in table.scope)]
+                    for table in tables
+                ]
             stack.append((current, choices))
         while stack and (choice := next(stack[-1][1], None)) is None:
             stack.pop()

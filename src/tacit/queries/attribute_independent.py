@@ -36,7 +36,9 @@ def split_attributes(
 
     >>> n, w, d = map(Variable, "nwd")
     >>> beds = {"D": Relation("D", ("name", "illness", "ward"), keys=(("name",),))}
-    >>> query, relations = split_attributes(Query("V", (Conjunctive((w,), (Atom("D", (n, d, w)),)),)), beds)
+    >>> query, relations = split_attributes(
+    ...     Query("V", (Conjunctive((w,), (Atom("D", (n, d, w)),)),)), beds
+    ... )
     >>> print(query)
     V(w) :- D_ward(n, w)
     >>> sorted(relations)
@@ -49,7 +51,14 @@ def split_attributes(
 def tied(query: Query, relations: Relations) -> str | None:
     """A relation whose attributes cannot be independent: another key ties several of them together."""
     used = dict.fromkeys(atom.relation for part in query.parts for atom in part.atoms)
-    return next((name for name in used if any(len(set(key) - set(relations[name].keys[0])) > 1 for key in relations[name].keys)), None)
+    return next(
+        (
+            name
+            for name in used
+            if any(len(set(key) - set(relations[name].keys[0])) > 1 for key in relations[name].keys)
+        ),
+        None,
+    )
 
 
 def split_relations(relations: Relations) -> dict[str, Relation]:
@@ -100,14 +109,20 @@ def _split_atom(
     key = relation.keys[0]
     terms = dict(zip(relation.columns, atom.terms, strict=True))
     identity = tuple(terms[column] for column in key)
-    asked = [column for column in relation.columns if column not in key and _asked(column, terms, relation, part, uses)]
+    asked = [
+        column
+        for column in relation.columns
+        if column not in key and _asked(column, terms, relation, part, uses)
+    ]
     if not asked or existence == "secret":
         yield Atom(f"{relation.name}_exists", identity)
     for column in asked:
         yield Atom(f"{relation.name}_{column}", (*identity, terms[column]))
 
 
-def _asked(column: str, terms: dict[str, Term], relation: Relation, part: Conjunctive, uses: Counter[Term]) -> bool:
+def _asked(
+    column: str, terms: dict[str, Term], relation: Relation, part: Conjunctive, uses: Counter[Term]
+) -> bool:
     """Does the query constrain or return a column: by a constant, by a variable used again, or by IS NOT NULL?"""
     term = terms[column]
     if isinstance(term, Constant) or uses[term] > 1:

@@ -91,7 +91,9 @@ class Body:
     def bound(self) -> Iterator[Variable]:
         """The variables of the atoms, in order, each once; slots are not among them."""
         found = (term for atom in self.atoms for term in atom.terms)
-        yield from dict.fromkeys(term for term in found if isinstance(term, Variable) and not isinstance(term, Slot))
+        yield from dict.fromkeys(
+            term for term in found if isinstance(term, Variable) and not isinstance(term, Slot)
+        )
 
     def put(self, values: Mapping[Variable, Term]) -> Body:
         """The body with some variables replaced everywhere."""
@@ -104,7 +106,9 @@ class Body:
         return Body(
             tuple(entry if isinstance(entry, Opaque) else new(entry) for entry in self.head),
             tuple(Atom(atom.relation, tuple(map(new, atom.terms))) for atom in self.atoms),
-            tuple(Comparison(new(one.left), one.operator, new(one.right)) for one in self.comparisons),
+            tuple(
+                Comparison(new(one.left), one.operator, new(one.right)) for one in self.comparisons
+            ),
             frozenset(term for term in map(new, self.known) if isinstance(term, Variable)),
             tuple(_moved(one, new) for one in self.pending),
             self.alone,
@@ -121,7 +125,11 @@ def _moved(condition: Condition, new: Callable[[Term], Term]) -> Condition:
 
 def terms_of(condition: Condition) -> tuple[Term, ...]:
     """The one or two terms that a condition is about."""
-    return (condition.left,) if isinstance(condition, Missing | Known) else (condition.left, condition.right)
+    return (
+        (condition.left,)
+        if isinstance(condition, Missing | Known)
+        else (condition.left, condition.right)
+    )
 
 
 class Fresh:
@@ -171,7 +179,9 @@ def constrained(
             left_out = True
             continue
         step = _met(condition, terms)
-        if step is None or any(old in body.known for old, new in step.values.items() if new == NULL):
+        if step is None or any(
+            old in body.known for old, new in step.values.items() if new == NULL
+        ):
             return None, left_out
         moved |= step.values
         body = _after(body, step)
@@ -204,7 +214,9 @@ def _after(body: Body, step: _Step) -> Body:
     # What the condition makes known is named before the replacement, so it is replaced with the rest.
     body = replace(body, known=body.known | step.known).put(step.values)
     return replace(
-        body, comparisons=(*body.comparisons, *step.comparisons), pending=(*body.pending, *step.pending)
+        body,
+        comparisons=(*body.comparisons, *step.comparisons),
+        pending=(*body.pending, *step.pending),
     )
 
 
@@ -283,7 +295,9 @@ def joined(
     """
     right = fresh.renamed(right)
     columns = dict(zip(slots, left.head, strict=True))
-    opaque = {slot: fresh.variable("free") for slot, entry in columns.items() if isinstance(entry, Opaque)}
+    opaque = {
+        slot: fresh.variable("free") for slot, entry in columns.items() if isinstance(entry, Opaque)
+    }
     left_out = False
     if opaque:
         right, left_out = _freed(right, opaque)
@@ -307,10 +321,14 @@ def joined(
 
 def _freed(body: Body, opaque: Mapping[Slot, Variable]) -> tuple[Body, bool]:
     """The body with some slots about which nothing is known: each a variable where an atom holds it, else gone."""
-    mentioned = {term for one in (*body.comparisons, *body.pending) for term in terms_of(one)} | set(body.known)
+    mentioned = {
+        term for one in (*body.comparisons, *body.pending) for term in terms_of(one)
+    } | set(body.known)
     mentioned |= {term for atom in body.atoms for term in atom.terms}
     used = bool(mentioned & set(opaque))
-    gone = set(opaque) - {term for atom in body.atoms for term in atom.terms if isinstance(term, Slot)}
+    gone = set(opaque) - {
+        term for atom in body.atoms for term in atom.terms if isinstance(term, Slot)
+    }
     kept = replace(
         body,
         head=tuple(OPAQUE if entry in opaque else entry for entry in body.head),

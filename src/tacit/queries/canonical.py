@@ -20,13 +20,18 @@ def canonical(body: Body) -> Key:
     """The key of a conjunctive query in numbers.
 
     >>> from dataclasses import replace
-    >>> one = Body((-1,), (("R", (-1, -3)), ("R", (-3, 5))), (), frozenset(), {}, frozenset(), (0, 1))
+    >>> one = Body(
+    ...     (-1,), (("R", (-1, -3)), ("R", (-3, 5))), (), frozenset(), {}, frozenset(), (0, 1)
+    ... )
     >>> two = replace(one, head=(-7,), atoms=(("R", (-9, 5)), ("R", (-7, -9))))
     >>> canonical(one) == canonical(two), canonical(one) == canonical(replace(one, head=(-3,)))
     (True, False)
     """
     colours: dict[int, int] = dict.fromkeys(body.variables(), 0)
-    for variable in (*body.head, *(term for left, _, right in body.comparisons for term in (left, right))):
+    for variable in (
+        *body.head,
+        *(term for left, _, right in body.comparisons for term in (left, right)),
+    ):
         if variable < 0:
             colours.setdefault(variable, 0)
     budget = [TRIES]
@@ -59,7 +64,9 @@ def _refined(body: Body, colours: Mapping[int, int]) -> dict[int, int]:
         for left, operator, right in body.comparisons:
             for place, term in enumerate((left, right)):
                 if term < 0:
-                    seen[term].append(("compared", operator, place, colour((left, right)[1 - place])))
+                    seen[term].append(
+                        ("compared", operator, place, colour((left, right)[1 - place]))
+                    )
         marks = {
             variable: (
                 colours[variable],
@@ -70,7 +77,10 @@ def _refined(body: Body, colours: Mapping[int, int]) -> dict[int, int]:
             )
             for variable, places in seen.items()
         }
-        order = {mark: number for number, mark in enumerate(sorted({repr(mark) for mark in marks.values()}))}
+        order = {
+            mark: number
+            for number, mark in enumerate(sorted({repr(mark) for mark in marks.values()}))
+        }
         finer = {variable: order[repr(mark)] for variable, mark in marks.items()}
         if len(order) == len(set(colours.values())):
             return finer
@@ -85,7 +95,9 @@ def _smallest(body: Body, colours: dict[int, int], budget: list[int]) -> Key:
     if not ties:
         return _written(body, colours)
     if budget[0] <= 0:  # break what is left by the order of the variables
-        return _written(body, {variable: (colour, -variable) for variable, colour in colours.items()})
+        return _written(
+            body, {variable: (colour, -variable) for variable, colour in colours.items()}
+        )
     best: Key | None = None
     for chosen in ties[0]:
         if best is not None and budget[0] <= 0:
@@ -101,14 +113,30 @@ def _smallest(body: Body, colours: dict[int, int], budget: list[int]) -> Key:
 
 
 def _written(body: Body, colours: Mapping[int, Any]) -> Key:
-    number = {variable: -1 - place for place, variable in enumerate(sorted(colours, key=colours.__getitem__))}
+    number = {
+        variable: -1 - place
+        for place, variable in enumerate(sorted(colours, key=colours.__getitem__))
+    }
 
     def put(term: int) -> int:
         return term if term >= 0 else number[term]
 
     atoms = sorted((relation, tuple(map(put, terms))) for relation, terms in body.atoms)
-    comparisons = sorted((put(left), operator, put(right)) for left, operator, right in body.comparisons)
+    comparisons = sorted(
+        (put(left), operator, put(right)) for left, operator, right in body.comparisons
+    )
     known = sorted(put(variable) for variable in body.known if variable in number)
     maybe = sorted(put(variable) for variable in body.maybe if variable in number)
-    domains = sorted((put(variable), tuple(sorted(values))) for variable, values in body.domains.items() if variable in number)
-    return tuple(map(put, body.head)), tuple(atoms), tuple(comparisons), tuple(known), tuple(maybe), tuple(domains)
+    domains = sorted(
+        (put(variable), tuple(sorted(values)))
+        for variable, values in body.domains.items()
+        if variable in number
+    )
+    return (
+        tuple(map(put, body.head)),
+        tuple(atoms),
+        tuple(comparisons),
+        tuple(known),
+        tuple(maybe),
+        tuple(domains),
+    )

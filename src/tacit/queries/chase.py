@@ -65,13 +65,17 @@ def sharing(
                 yield other, terms, key
 
 
-def path(relation: Relation, start: tuple[object, ...], end: tuple[object, ...]) -> tuple[tuple[object, ...], ...]:
+def path(
+    relation: Relation, start: tuple[object, ...], end: tuple[object, ...]
+) -> tuple[tuple[object, ...], ...]:
     """A shortest path between two tuples that agree on the anchor, each sharing a key with the next.
 
     >>> path(Relation("R", ("a", "b"), keys=(("a",), ("b",))), (1, 1), (2, 2))
     ((1, 1), (1, 2), (2, 2))
     """
-    different = {column for column, one, two in zip(relation.columns, start, end, strict=True) if one != two}
+    different = {
+        column for column, one, two in zip(relation.columns, start, end, strict=True) if one != two
+    }
     if not different:
         return (start,)
     for size in range(1, len(relation.keys) + 1):
@@ -82,7 +86,10 @@ def path(relation: Relation, start: tuple[object, ...], end: tuple[object, ...])
 
 
 def _steps(
-    relation: Relation, start: tuple[object, ...], end: tuple[object, ...], keys: Sequence[tuple[str, ...]]
+    relation: Relation,
+    start: tuple[object, ...],
+    end: tuple[object, ...],
+    keys: Sequence[tuple[str, ...]],
 ) -> tuple[tuple[object, ...], ...]:
     """Along each key in turn, every column outside it takes its last value."""
     found = [start]

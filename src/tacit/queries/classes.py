@@ -52,7 +52,9 @@ def classes_of(query: Query) -> Classes | None:
     """The classes of Figure 2.3 that a query is in; None where they are not defined.
 
     >>> a, b, c, d = map(Variable, "abcd")
-    >>> triangle = Query("S", (Conjunctive((), (Atom("R", (a, b)), Atom("R", (b, c)), Atom("R", (c, a)))),))
+    >>> triangle = Query(
+    ...     "S", (Conjunctive((), (Atom("R", (a, b)), Atom("R", (b, c)), Atom("R", (c, a)))),)
+    ... )
     >>> sorted(classes_of(triangle).names), classes_of(triangle).width
     (['bounded query-width'], 2)
     """
@@ -81,7 +83,9 @@ def width_of(part: Conjunctive) -> int:
     numbers: dict[Term, int] = {}
     scopes = []
     for atom in part.atoms:
-        free = dict.fromkeys(term for term in atom.terms if isinstance(term, Variable) and term not in fixed)
+        free = dict.fromkeys(
+            term for term in atom.terms if isinstance(term, Variable) and term not in fixed
+        )
         scopes.append(tuple(numbers.setdefault(term, len(numbers)) for term in free))
     if join_tree(scopes) is not None:
         return 1
@@ -139,7 +143,9 @@ def _is_maximal_row(part: Conjunctive) -> bool:
 
 def _covers(one: Atom, two: Atom) -> bool:
     return all(
-        left == right for left, right in zip(one.terms, two.terms, strict=True) if isinstance(left, Constant)
+        left == right
+        for left, right in zip(one.terms, two.terms, strict=True)
+        if isinstance(left, Constant)
     )
 
 
@@ -152,14 +158,23 @@ def bound(secret: Query, view: Query, relations: Relations) -> Bound:
     >>> bound(one, one, {"R": Relation("R", ("a", "b"))}).formula
     'O(n r)'
     """
-    if secret.bag and view.bag and not any(part.comparisons for query in (secret, view) for part in query.parts):
+    if (
+        secret.bag
+        and view.bag
+        and not any(part.comparisons for query in (secret, view) for part in query.parts)
+    ):
         return Bound("O(n^2 r)", "every tuple that fits a subgoal is critical in a bag")
     first, second = classes_of(secret), classes_of(view)
     if first is None or second is None:
         return GENERAL
     if all("no self-join" in one for one in (first, second)):
         return Bound("O(n r)", "Section 2.2.2")
-    used = [relations[atom.relation] for query in (secret, view) for part in query.parts for atom in part.atoms]
+    used = [
+        relations[atom.relation]
+        for query in (secret, view)
+        for part in query.parts
+        for atom in part.atoms
+    ]
     if any(one.keys or one.domains or one.nullable for one in used):
         return GENERAL
     if "maximal-row tableau" in first or "maximal-row tableau" in second:

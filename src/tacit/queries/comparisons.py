@@ -68,7 +68,12 @@ def contradictory(reached: Mapping[int, Mapping[int, bool]]) -> bool:
 
 def forced_equal(reached: Mapping[int, Mapping[int, bool]]) -> list[tuple[int, int]]:
     """The pairs of terms that are at most each other, and therefore equal."""
-    return [(one, two) for one, found in reached.items() for two in found if one != two and one in reached.get(two, {})]
+    return [
+        (one, two)
+        for one, found in reached.items()
+        for two in found
+        if one != two and one in reached.get(two, {})
+    ]
 
 
 def values_between(low: Any, high: Any, count: int, sort: str) -> list[Any] | None:
@@ -123,9 +128,11 @@ def _plain(number: Fraction) -> Any:
 
 def _texts(low: Any, high: Any, count: int) -> list[Any] | None:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    tails = [*letters] if count <= len(letters) else [one + two for one in letters for two in letters]
+    tails = (
+        [*letters] if count <= len(letters) else [one + two for one in letters for two in letters]
+    )
     for middle in ("", "0", " ", "\x01"):
-        for start in ([low] if low is not None else ["_", "A", "0", " ", "\x01"]):
+        for start in [low] if low is not None else ["_", "A", "0", " ", "\x01"]:
             found = [start + middle + tail for tail in tails[:count]]
             if len(found) == count and _inside(found, low, high):
                 return found
@@ -133,7 +140,10 @@ def _texts(low: Any, high: Any, count: int) -> list[Any] | None:
 
 
 def _inside(found: Sequence[Any], low: Any, high: Any) -> bool:
-    keys = [order_key(value) for value in ([] if low is None else [low]) + [*found] + ([] if high is None else [high])]
+    keys = [
+        order_key(value)
+        for value in ([] if low is None else [low]) + [*found] + ([] if high is None else [high])
+    ]
     return all(one < two for one, two in pairwise(keys))
 
 
@@ -142,7 +152,13 @@ def _dates(low: Any, high: Any, count: int) -> list[Any] | None:
     if isinstance(low, datetime.datetime) and isinstance(high, datetime.datetime):
         step = min(step, (high - low) / (count + 1))
     try:
-        start = low if low is not None else datetime.date(2000, 1, 1) if high is None else high - step * (count + 1)
+        start = (
+            low
+            if low is not None
+            else datetime.date(2000, 1, 1)
+            if high is None
+            else high - step * (count + 1)
+        )
         found = [start + step * place for place in range(1, count + 1)]
     except OverflowError:
         return None

@@ -71,7 +71,9 @@ class Constraints:
         self.symbols = symbols
         self.learned: list[tuple[Literal, ...]] = []
         self.root = State(Unifier())  # before anything was decided
-        self.bodies = [body for side in self.sides for body in (side.body, *side.rivals)] + [*written]
+        self.bodies = [body for side in self.sides for body in (side.body, *side.rivals)] + [
+            *written
+        ]
         self.ordered = any(one[1] != "!=" for body in self.bodies for one in body.comparisons)
         self._named: set[int] | None = None
 
@@ -107,7 +109,9 @@ class Constraints:
         before = -1
         while before != classes.version:
             before = classes.version
-            if self.keys and not all(chase(side.body.atoms, self.keys, classes) for side in self.sides):
+            if self.keys and not all(
+                chase(side.body.atoms, self.keys, classes) for side in self.sides
+            ):
                 return False
             if state.order and not self._ordered(state):
                 return False
@@ -146,7 +150,9 @@ class Constraints:
     def _is_tuple(self, state: State, side: int, atom: int) -> bool:
         find = state.classes.find
         terms = self.sides[side].body.atoms[atom][1]
-        return all(find(one) == find(two) for one, two in zip(terms, self.tuple_of(side), strict=True))
+        return all(
+            find(one) == find(two) for one, two in zip(terms, self.tuple_of(side), strict=True)
+        )
 
     def add(self, state: State, literal: Literal) -> bool:
         """Decide a condition. False: that leaves no valuation."""
@@ -191,7 +197,9 @@ class Constraints:
             return (
                 relation != self.sides[one].body.atoms[chosen][0]
                 or (one, two) in state.apart
-                or not may_unify([find(term) for term in terms], [find(term) for term in self.tuple_of(one)])
+                or not may_unify(
+                    [find(term) for term in terms], [find(term) for term in self.tuple_of(one)]
+                )
             )
         left, right = find(one), find(two)
         if kind == "equal":

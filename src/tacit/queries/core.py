@@ -22,7 +22,9 @@ Mapped = dict[int, int]  # variable to term
 def core(body: Body, symbols: Symbols, clock: Clock | None = None) -> tuple[Body, Mapped]:
     """An equivalent query that is as short as can be shown, and where the variables of the first one went.
 
-    >>> body = Body((-1,), (("R", (-1, -3)), ("R", (-1, 1))), (), frozenset(), {}, frozenset(), (0, 1))
+    >>> body = Body(
+    ...     (-1,), (("R", (-1, -3)), ("R", (-1, 1))), (), frozenset(), {}, frozenset(), (0, 1)
+    ... )
     >>> shorter, went = core(body, Symbols())
     >>> shorter.atoms, went[-3]
     ((('R', (-1, 1)),), 1)
@@ -40,7 +42,9 @@ def core(body: Body, symbols: Symbols, clock: Clock | None = None) -> tuple[Body
         if mapped is None:
             continue
         kept = _image(body, mapped)
-        while len(smaller := _image(body, mapped, kept)) < len(kept):  # once more, as long as that helps
+        while len(smaller := _image(body, mapped, kept)) < len(
+            kept
+        ):  # once more, as long as that helps
             kept, mapped = smaller, {one: mapped.get(two, two) for one, two in mapped.items()}
         went = {variable: mapped.get(term, term) for variable, term in went.items()}
         again = {body.atoms[one] for one in open_}
@@ -54,7 +58,12 @@ def _image(body: Body, mapped: Mapping[int, int], places: Iterable[int] | None =
     """The atoms to which some atoms (all, if not said) are sent."""
     at = {atom: place for place, atom in enumerate(body.atoms)}
     chosen = body.atoms if places is None else [body.atoms[place] for place in places]
-    return sorted({at[relation, tuple([mapped.get(term, term) for term in terms])] for relation, terms in chosen})
+    return sorted(
+        {
+            at[relation, tuple([mapped.get(term, term) for term in terms])]
+            for relation, terms in chosen
+        }
+    )
 
 
 def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
@@ -69,7 +78,9 @@ def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
         facts = Facts(body.atoms)
         gone: set[int] = set()
         for place, (relation, terms) in enumerate(body.atoms):
-            own = {term for term in terms if term < 0 and uses[term] == 1 and term not in compared} - {*body.head}
+            own = {
+                term for term in terms if term < 0 and uses[term] == 1 and term not in compared
+            } - {*body.head}
             if not own:
                 continue
             for other in _candidates(facts, relation, terms, own):
@@ -87,7 +98,9 @@ def _locally_folded(body: Body, went: Mapped) -> tuple[Body, Mapped]:
 
 
 def _candidates(facts: Facts, relation: str, terms: tuple[int, ...], own: set[int]) -> list[int]:
-    lists = [facts.having(relation, column, term) for column, term in enumerate(terms) if term not in own]
+    lists = [
+        facts.having(relation, column, term) for column, term in enumerate(terms) if term not in own
+    ]
     return min(lists, key=len) if lists else facts.by_relation[relation]
 
 
@@ -100,7 +113,9 @@ def _covered(terms: tuple[int, ...], others: tuple[int, ...], own: set[int]) -> 
     return mapped
 
 
-def embedding(source: Body, target: Body, symbols: Symbols, clock: Clock | None = None) -> Mapped | None:
+def embedding(
+    source: Body, target: Body, symbols: Symbols, clock: Clock | None = None
+) -> Mapped | None:
     """A homomorphism between two queries with heads that agree: then the target is contained in the source.
 
     >>> wide = Body((), (("R", (-1,)),), (), frozenset(), {}, frozenset(), (0,))
@@ -108,15 +123,23 @@ def embedding(source: Body, target: Body, symbols: Symbols, clock: Clock | None 
     >>> embedding(wide, narrow, Symbols()), embedding(narrow, wide, Symbols())
     ({-1: 7}, None)
     """
-    return _homomorphism(source, target, list(target.atoms), implied(target, symbols, source.constants()), clock)
+    return _homomorphism(
+        source, target, list(target.atoms), implied(target, symbols, source.constants()), clock
+    )
 
 
 def implied(body: Body, symbols: Symbols, more: Iterable[int] = ()) -> Compare:
     """Does a comparison of two terms follow from the query's own? `more` are constants asked about."""
     unequal = {(left, right) for left, operator, right in body.comparisons if operator == "!="}
     unequal |= {(right, left) for left, right in unequal}
-    edges = {(left, right, operator == "<") for left, operator, right in body.comparisons if operator != "!="}
-    constants = sorted((body.constants() | {*more}) - {NUMBERED_NULL}, key=symbols.key) if edges else []
+    edges = {
+        (left, right, operator == "<")
+        for left, operator, right in body.comparisons
+        if operator != "!="
+    }
+    constants = (
+        sorted((body.constants() | {*more}) - {NUMBERED_NULL}, key=symbols.key) if edges else []
+    )
     reached = paths(edges | {(low, high, True) for low, high in pairwise(constants)})
 
     def follows(operator: str, left: int, right: int) -> bool:
@@ -159,13 +182,21 @@ def kept_only(body: Body, places: list[int]) -> Body:
 
 def _comparisons_among(body: Body, left: set[int]) -> tuple[NumberedComparison, ...]:
     """The comparisons between terms that stay, with those that follow through terms that go."""
-    stays = [all(term >= 0 or term in left for term in (one[0], one[2])) for one in body.comparisons]
+    stays = [
+        all(term >= 0 or term in left for term in (one[0], one[2])) for one in body.comparisons
+    ]
     kept = [one for one, stay in zip(body.comparisons, stays, strict=True) if stay]
     if not all(stays):
-        edges = [(one, two, operator == "<") for one, operator, two in body.comparisons if operator != "!="]
+        edges = [
+            (one, two, operator == "<")
+            for one, operator, two in body.comparisons
+            if operator != "!="
+        ]
         for one, found in paths(edges).items():
             for two, strict in found.items():
-                if (one in left or two in left) and all(term >= 0 or term in left for term in (one, two)):
+                if (one in left or two in left) and all(
+                    term >= 0 or term in left for term in (one, two)
+                ):
                     kept.append((one, "<" if strict else "<=", two))
     return tuple(dict.fromkeys(kept))
 
@@ -195,20 +226,31 @@ def _avoiding(body: Body, place: int, compare: Compare, clock: Clock | None) -> 
 
 
 def _homomorphism(
-    source: Body, target: Body, facts: list[tuple[str, tuple[int, ...]]], compare: Compare, clock: Clock | None
+    source: Body,
+    target: Body,
+    facts: list[tuple[str, tuple[int, ...]]],
+    compare: Compare,
+    clock: Clock | None,
 ) -> Mapped | None:
     fixed: Mapped = {}
     for term, wanted in zip(source.head, target.head, strict=True):
         if (term if term >= 0 else fixed.setdefault(term, wanted)) != wanted:
             return None
-    images = homomorphism(_pattern(source, target), Facts(facts), fixed, compare=compare, clock=clock)
+    images = homomorphism(
+        _pattern(source, target), Facts(facts), fixed, compare=compare, clock=clock
+    )
     return None if images is None else _read(source, facts, images, fixed)
 
 
 def _read(
-    source: Body, facts: list[tuple[str, tuple[int, ...]]], images: list[int], fixed: Mapping[int, int]
+    source: Body,
+    facts: list[tuple[str, tuple[int, ...]]],
+    images: list[int],
+    fixed: Mapping[int, int],
 ) -> Mapped:
     mapped = dict(fixed)
     for (_, terms), image in zip(source.atoms, images, strict=True):
-        mapped.update((term, value) for term, value in zip(terms, facts[image][1], strict=True) if term < 0)
+        mapped.update(
+            (term, value) for term, value in zip(terms, facts[image][1], strict=True) if term < 0
+        )
     return mapped

@@ -50,8 +50,18 @@ def covers(query: Query, views: Sequence[Query], relations: Relations) -> tuple[
     >>> from tacit.queries.query import Relation
     >>> from tacit.queries.read import read
     >>> relations = {"R": Relation("R", ("a", "b"))}
-    >>> view, asked = (read(text, relations, name=name).exact for name, text in (("v", "SELECT a, b FROM R WHERE b > 1"), ("q", "SELECT a FROM R WHERE b > 1 AND a = 3")))
-    >>> covers(asked, [view], relations), covers(asked, [asked], relations), covers(view, [asked], relations)
+    >>> view, asked = (
+    ...     read(text, relations, name=name).exact
+    ...     for name, text in (
+    ...         ("v", "SELECT a, b FROM R WHERE b > 1"),
+    ...         ("q", "SELECT a FROM R WHERE b > 1 AND a = 3"),
+    ...     )
+    ... )
+    >>> (
+    ...     covers(asked, [view], relations),
+    ...     covers(asked, [asked], relations),
+    ...     covers(view, [asked], relations),
+    ... )
     (('v',), ('q',), None)
     """
     usable = [view for view in views if len(view.parts) == 1 and (view.bag or not query.bag)]
@@ -65,7 +75,9 @@ def covers(query: Query, views: Sequence[Query], relations: Relations) -> tuple[
     return tuple(dict.fromkeys(piece.view for one in found for piece in one or ()))
 
 
-def _cover(part: Conjunctive, views: Sequence[Query], relations: Relations, steps: list[int]) -> list[Piece] | None:
+def _cover(
+    part: Conjunctive, views: Sequence[Query], relations: Relations, steps: list[int]
+) -> list[Piece] | None:
     """Pieces that have each subgoal once."""
     pieces = [piece for view in views for piece in _pieces(view, part, relations, steps)]
 
@@ -77,7 +89,11 @@ def _cover(part: Conjunctive, views: Sequence[Query], relations: Relations, step
             return chosen if _shows_all(part, chosen) else None
         first = min(left)
         for piece in pieces:
-            if first in piece.places and piece.places <= left and (found := fill(left - piece.places, [*chosen, piece])) is not None:
+            if (
+                first in piece.places
+                and piece.places <= left
+                and (found := fill(left - piece.places, [*chosen, piece])) is not None
+            ):
                 return found
         return None
 
@@ -93,7 +109,9 @@ def _shows_all(part: Conjunctive, chosen: Sequence[Piece]) -> bool:
     return mentioned.isdisjoint(hidden)
 
 
-def _pieces(view: Query, part: Conjunctive, relations: Relations, steps: list[int]) -> Iterator[Piece]:
+def _pieces(
+    view: Query, part: Conjunctive, relations: Relations, steps: list[int]
+) -> Iterator[Piece]:
     """All ways in which the view's body is part of the query."""
     body = view.parts[0]
     for mapped, places in _embeddings(body, part, relations, steps):
@@ -134,7 +152,12 @@ def _onto(atom: Atom, target: Atom, mapped: Mapped) -> Mapped | None:
 
 
 def _piece(
-    name: str, body: Conjunctive, part: Conjunctive, mapped: Mapped, places: frozenset[int], relations: Relations
+    name: str,
+    body: Conjunctive,
+    part: Conjunctive,
+    mapped: Mapped,
+    places: frozenset[int],
+    relations: Relations,
 ) -> Piece | None:
     """The view at these subgoals; None where it would leave out rows of the query, or hide what the query needs."""
     heads = {term for term in body.head if isinstance(term, Variable)}
@@ -142,17 +165,31 @@ def _piece(
     hidden = [mapped[one] for one in hiding]
     shown = {mapped[one] for one in heads if one in mapped}
     # What is hidden is a variable of its own, mentioned nowhere outside.
-    if len(set(hidden)) < len(hidden) or any(isinstance(one, Constant) or one in shown for one in hidden):
+    if len(set(hidden)) < len(hidden) or any(
+        isinstance(one, Constant) or one in shown for one in hidden
+    ):
         return None
-    outside = {term for place, atom in enumerate(part.atoms) if place not in places for term in atom.terms}
+    outside = {
+        term for place, atom in enumerate(part.atoms) if place not in places for term in atom.terms
+    }
     if not outside.isdisjoint(hidden):
         return None
-    if any((one in body.known) != (mapped[one] in part.known) and _maybe(mapped[one], part, relations) for one in hiding):
+    if any(
+        (one in body.known) != (mapped[one] in part.known) and _maybe(mapped[one], part, relations)
+        for one in hiding
+    ):
         return None
     # The view's conditions are the query's too.
-    if any(one in body.known and _may_be_null(mapped[one], part, relations) for one in heads if one in mapped):
+    if any(
+        one in body.known and _may_be_null(mapped[one], part, relations)
+        for one in heads
+        if one in mapped
+    ):
         return None
-    conditions = [Comparison(_put(one.left, mapped), one.operator, _put(one.right, mapped)) for one in body.comparisons]
+    conditions = [
+        Comparison(_put(one.left, mapped), one.operator, _put(one.right, mapped))
+        for one in body.comparisons
+    ]
     if any(one not in part.comparisons for one in conditions):
         return None
     return Piece(name, places, frozenset(shown), frozenset(hidden), frozenset(conditions))
@@ -171,7 +208,9 @@ def _may_be_null(term: Term, part: Conjunctive, relations: Relations) -> bool:
 def _maybe(term: Term, part: Conjunctive, relations: Relations) -> bool:
     """Could a variable be NULL, as far as its columns say?"""
     places = [
-        (atom.relation, column) for atom in part.atoms
-        for column, one in zip(relations[atom.relation].columns, atom.terms, strict=True) if one == term
-    ]  # fmt: skip
+        (atom.relation, column)
+        for atom in part.atoms
+        for column, one in zip(relations[atom.relation].columns, atom.terms, strict=True)
+        if one == term
+    ]
     return all(column in relations[name].nullable for name, column in places)

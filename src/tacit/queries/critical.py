@@ -27,7 +27,17 @@ from tacit.queries.unify import Unifier, may_unify
 from tacit.queries.valuations import Absorption, Question, Valuation
 from tacit.queries.witness import Instance, collapsed
 
-__all__ = ["Disclosed", "Fact", "Judge", "NotDecided", "Private", "SettledPair", "Verdict", "is_empty", "judge"]
+__all__ = [
+    "Disclosed",
+    "Fact",
+    "Judge",
+    "NotDecided",
+    "Private",
+    "SettledPair",
+    "Verdict",
+    "is_empty",
+    "judge",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,9 @@ class NotDecided:
 Verdict = Private | Disclosed | NotDecided
 
 
-def judge(secret: Query, views: Sequence[Query], relations: Relations, *, seconds: float | None = None) -> Verdict:
+def judge(
+    secret: Query, views: Sequence[Query], relations: Relations, *, seconds: float | None = None
+) -> Verdict:
     """Do the views, seen together, say anything about the secret?
 
     Exact for unions of conjunctive queries with comparisons, NULLs, finite and large domains, and any
@@ -112,13 +124,19 @@ def is_empty(query: Query, relations: Relations) -> bool:
 
     >>> from tacit.queries.query import Atom, Comparison, Conjunctive, Constant, Relation, Variable
     >>> x = Variable("x")
-    >>> part = Conjunctive((x,), (Atom("R", (x,)),), (Comparison(x, "<", Constant(1)), Comparison(Constant(2), "<", x)))
+    >>> part = Conjunctive(
+    ...     (x,),
+    ...     (Atom("R", (x,)),),
+    ...     (Comparison(x, "<", Constant(1)), Comparison(Constant(2), "<", x)),
+    ... )
     >>> is_empty(Query("S", (part,)), {"R": Relation("R", ("a",))})
     True
     """
     numbering, keys = Numbering(relations, Symbols()), key_places(relations)
     bodies = (numbering.body(part, 0) for part in query.parts)
-    return all(body is None or normalised(body, numbering, keys, Clock()) is None for body in bodies)
+    return all(
+        body is None or normalised(body, numbering, keys, Clock()) is None for body in bodies
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +160,9 @@ class Judge:
         self.anchors = {name: anchor(relation) for name, relation in relations.items()}
         self._prepared: dict[tuple[Query, int], Prepared] = {}
 
-    def judge(self, secret: Query, views: Sequence[Query], *, seconds: float | None = None) -> Verdict:
+    def judge(
+        self, secret: Query, views: Sequence[Query], *, seconds: float | None = None
+    ) -> Verdict:
         """Do the views, seen together, say anything about the secret? See `judge`.
 
         The tuples that are critical for several views together are those critical for one of them, so
@@ -159,7 +179,10 @@ class Judge:
                     return answer
                 settled += answer
         except TimeUp:
-            return NotDecided("time-limit", f"not decided within {seconds:g} seconds" if seconds is not None else "")
+            return NotDecided(
+                "time-limit",
+                f"not decided within {seconds:g} seconds" if seconds is not None else "",
+            )
         return Private(tuple(settled), not settled)
 
     def prepared(self, query: Query, parity: int, clock: Clock | None = None) -> Prepared:
@@ -199,27 +222,37 @@ class Judge:
                     for other in by_relation.get(relation, ()):
                         columns = self.anchors[relation]
                         wanted = view_part.atoms[other][1]
-                        if may_unify([terms[one] for one in columns], [wanted[one] for one in columns]):
+                        if may_unify(
+                            [terms[one] for one in columns], [wanted[one] for one in columns]
+                        ):
                             yield Pair(secret_part, place, view_part, other)
 
-    def asked(self, pair: Pair, secret: Prepared, view: Prepared, clock: Clock) -> tuple[Question, State | None]:
+    def asked(
+        self, pair: Pair, secret: Prepared, view: Prepared, clock: Clock
+    ) -> tuple[Question, State | None]:
         """The question whether a pair is critical for both; no state where the two cannot meet."""
         sides = (
             Side(pair.secret_part, pair.secret_atom, secret.rivals, secret.minimal),
             Side(pair.view_part, pair.view_atom, view.rivals, view.minimal),
         )
-        return self._met(pair, Question(sides, self.keys, self.symbols, clock, (*secret.raw, *view.raw)))
+        return self._met(
+            pair, Question(sides, self.keys, self.symbols, clock, (*secret.raw, *view.raw))
+        )
 
     def _met(self, pair: Pair, question: Question) -> tuple[Question, State | None]:
         state = question.start()
         relation, terms = pair.secret_part.atoms[pair.secret_atom]
         wanted = pair.view_part.atoms[pair.view_atom][1]
-        met = all(state.classes.join(terms[column], wanted[column]) for column in self.anchors[relation])
+        met = all(
+            state.classes.join(terms[column], wanted[column]) for column in self.anchors[relation]
+        )
         return question, state if met and question.propagate(state) else None
 
     # --- what is told ---------------------------------------------------------------------------
 
-    def _settled(self, pair: Pair, absorptions: Sequence[Absorption], number: int) -> list[SettledPair]:
+    def _settled(
+        self, pair: Pair, absorptions: Sequence[Absorption], number: int
+    ) -> list[SettledPair]:
         if not absorptions:  # the two can only meet by values that the domains or keys exclude
             return []
         first, sides = absorptions[0], (pair.secret_part, pair.view_part)
@@ -233,15 +266,23 @@ class Judge:
         for (_, terms), image in zip(rival.atoms, absorption.images, strict=True):
             for term, target in zip(terms, body.atoms[image][1], strict=True):
                 if term < 0:
-                    found[str(self.numbering.term(rival, term))] = str(self.numbering.term(body, target))
+                    found[str(self.numbering.term(rival, term))] = str(
+                        self.numbering.term(body, target)
+                    )
         return tuple(found.items())
 
-    def _folded(self, secret: Prepared, view: Prepared, number: int, clock: Clock) -> list[SettledPair]:
+    def _folded(
+        self, secret: Prepared, view: Prepared, number: int, clock: Clock
+    ) -> list[SettledPair]:
         """The pairs with subgoals that were cut off: the rest of the query says the same."""
         settled: list[SettledPair] = []
         for side, (one, two) in enumerate(((secret, view), (view, secret))):
             for folded in one.folded:
-                others = [*two.parts, *(other.whole for other in two.folded)] if side == 0 else list(two.parts)
+                others = (
+                    [*two.parts, *(other.whole for other in two.folded)]
+                    if side == 0
+                    else list(two.parts)
+                )
                 settled += self._folded_pairs(folded, others, side, number, clock)
         return settled
 
@@ -249,10 +290,15 @@ class Judge:
         self, folded: Folded, others: Sequence[Body], side: int, number: int, clock: Clock
     ) -> Iterator[SettledPair]:
         mapped = tuple(
-            (str(self.numbering.term(folded.source, variable)), str(self.numbering.term(folded.whole, image)))
+            (
+                str(self.numbering.term(folded.source, variable)),
+                str(self.numbering.term(folded.whole, image)),
+            )
             for variable, image in folded.homomorphism.items()
         )
-        for pair in self.pairs(*(([folded.whole], others) if side == 0 else (others, [folded.whole]))):
+        for pair in self.pairs(
+            *(([folded.whole], others) if side == 0 else (others, [folded.whole]))
+        ):
             atom = pair.secret_atom if side == 0 else pair.view_atom
             if folded.whole.origins[atom] in folded.kept:
                 continue
@@ -263,24 +309,40 @@ class Judge:
 
     def meets(self, pair: Pair, clock: Clock) -> bool:
         """Can the two subgoals meet at all?"""
-        if not self.keys and not any(_says_more(body) for body in (pair.secret_part, pair.view_part)):
-            terms, wanted = pair.secret_part.atoms[pair.secret_atom][1], pair.view_part.atoms[pair.view_atom][1]
+        if not self.keys and not any(
+            _says_more(body) for body in (pair.secret_part, pair.view_part)
+        ):
+            terms, wanted = (
+                pair.secret_part.atoms[pair.secret_atom][1],
+                pair.view_part.atoms[pair.view_atom][1],
+            )
             return Unifier().join_all(terms, wanted)  # nothing else can keep them apart
         bare = Side(pair.secret_part, pair.secret_atom), Side(pair.view_part, pair.view_atom)
         return self._met(pair, Question(bare, self.keys, self.symbols, clock))[1] is not None
 
     def _disclosed(
-        self, question: Question, state: State, found: Valuation, secret: Prepared, view: Prepared, number: int
+        self,
+        question: Question,
+        state: State,
+        found: Valuation,
+        secret: Prepared,
+        view: Prepared,
+        number: int,
     ) -> Disclosed | NotDecided:
         state, found = collapsed(question, state, found)
         values = realised(question, found, self.numbering)
         if values is None:
-            return NotDecided("no-value-between", "the views meet only at a value between two that have none between them")
+            return NotDecided(
+                "no-value-between",
+                "the views meet only at a value between two that have none between them",
+            )
         tuples, instances = [], []
         for side, prepared in enumerate((secret, view)):
             critical, rows = question.facts(found, side)
             fact = Fact(critical[0], tuple(values[value] for value in critical[1]))
-            facts = [Fact(relation, tuple(values[value] for value in row)) for relation, row in rows]
+            facts = [
+                Fact(relation, tuple(values[value] for value in row)) for relation, row in rows
+            ]
             row = tuple(
                 values[value] if value in values else self.symbols.constant(value).value
                 for value in found.row(question.sides[side].body.head)
@@ -290,13 +352,17 @@ class Judge:
             assert instance.depends(smallest, fact, row), "a witness must change the answer"
             tuples.append(fact)
             instances.append(smallest)
-        return Disclosed(tuples[0], tuples[1], self._path(*tuples), instances[0], instances[1], number)
+        return Disclosed(
+            tuples[0], tuples[1], self._path(*tuples), instances[0], instances[1], number
+        )
 
     def _path(self, secret: Fact, view: Fact) -> tuple[Fact, ...]:
         relation = self.relations[secret.relation]
         if len(relation.keys) < 2 or secret == view:
             return ()
-        return tuple(Fact(secret.relation, values) for values in path(relation, secret.values, view.values))
+        return tuple(
+            Fact(secret.relation, values) for values in path(relation, secret.values, view.values)
+        )
 
 
 def _says_more(body: Body) -> bool:

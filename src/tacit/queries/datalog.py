@@ -103,7 +103,9 @@ def is_datalog(text: str) -> bool:
 def read_datalog(text: str, relations: Relations, *, name: str, file: str | None = None) -> Reading:
     """Read a Datalog query, which is always exact and a set.
 
-    >>> reading = read_datalog("S(x) :- R(x, y), y != 1", {"R": Relation("R", ("a", "b"))}, name="s")
+    >>> reading = read_datalog(
+    ...     "S(x) :- R(x, y), y != 1", {"R": Relation("R", ("a", "b"))}, name="s"
+    ... )
     >>> print(reading.exact)
     s(x) :- R(x, y), y != 1
     """
@@ -118,7 +120,10 @@ def rows_of(text: Text, algebra: Algebra) -> Rows:
     rules = parsed(text, algebra.relations)
     bodies, names = bodies_of(rules, text, algebra.relations)
     kinds = kinds_in(rules[0], algebra.relations)
-    columns = [Column(name, _head_kind(placed.term, kinds)) for name, placed in zip(names, rules[0].head.terms, strict=True)]
+    columns = [
+        Column(name, _head_kind(placed.term, kinds))
+        for name, placed in zip(names, rules[0].head.terms, strict=True)
+    ]
     return Rows(tuple(columns), tuple(bodies), bags=False, distinct=True)
 
 
@@ -154,7 +159,12 @@ class Parser:
             if self.here.kind not in ("line", "end") and self.here.text != ";":
                 raise self.wrong("a comma, or ; before the next rule")
         if not found:
-            raise QueryError("there is no rule here.", code="syntax", hint=f"Write e.g. {EXAMPLE}", mark=self.text.mark(0))
+            raise QueryError(
+                "there is no rule here.",
+                code="syntax",
+                hint=f"Write e.g. {EXAMPLE}",
+                mark=self.text.mark(0),
+            )
         return found
 
     def rule(self) -> Rule:
@@ -222,7 +232,9 @@ class Parser:
         right = self.term()
         if sign.text in (">", ">="):
             left, right = right, left
-        operator: Literal["=", "!=", "<", "<="] = {"<>": "!=", ">": "<", ">=": "<="}.get(sign.text, sign.text)  # type: ignore[assignment]
+        operator: Literal["=", "!=", "<", "<="] = {"<>": "!=", ">": "<", ">=": "<="}.get(
+            sign.text, sign.text
+        )  # type: ignore[assignment]
         return PlacedComparison(left, operator, right, sign.start)
 
     def term(self) -> Placed:
@@ -231,13 +243,20 @@ class Parser:
         if token.kind == "parameter":
             raise QueryError(
                 f"{token.text} is a parameter, and has no value here.",
-                code="parameter", hint="Write a constant, e.g. 'p1'.", mark=self.text.mark(token.start),
-            )  # fmt: skip
+                code="parameter",
+                hint="Write a constant, e.g. 'p1'.",
+                mark=self.text.mark(token.start),
+            )
         if token.kind == "word" and token.text in ("true", "false"):
             raise QueryError(
-                f"{token.text} is no variable.", code="syntax", hint=f"Put it in quotes: '{token.text}'.", mark=self.text.mark(token.start)
+                f"{token.text} is no variable.",
+                code="syntax",
+                hint=f"Put it in quotes: '{token.text}'.",
+                mark=self.text.mark(token.start),
             )
-        if token.kind not in ("word", "text", "number") or ("." in token.text and token.kind == "word"):
+        if token.kind not in ("word", "text", "number") or (
+            "." in token.text and token.kind == "word"
+        ):
             raise self.wrong("a variable or a constant")
         self.at += 1
         if token.kind == "number":
@@ -268,8 +287,15 @@ class Parser:
 
     def wrong(self, what: str) -> QueryError:
         """The error where something else should stand."""
-        found = {"end": "the end", "line": "the end of the line"}.get(self.here.kind, repr(self.here.text))
-        return QueryError(f"found {found}.", code="syntax", hint=f"Write {what}.", mark=self.text.mark(self.here.start))
+        found = {"end": "the end", "line": "the end of the line"}.get(
+            self.here.kind, repr(self.here.text)
+        )
+        return QueryError(
+            f"found {found}.",
+            code="syntax",
+            hint=f"Write {what}.",
+            mark=self.text.mark(self.here.start),
+        )
 
 
 def tokens(text: Text) -> Iterator[Token]:
@@ -291,9 +317,20 @@ def tokens(text: Text) -> Iterator[Token]:
 def _bad_character(text: Text, at: int) -> QueryError:
     character = text.text[at]
     if character in "'\"":
-        return QueryError("this quote is not closed.", code="syntax", hint="Close it in the same line.", mark=text.mark(at))
-    hint = "Put words and dates in quotes: 'cancer', '2020-01-01'." if character.isdigit() else f"Write e.g. {EXAMPLE}"
-    return QueryError(f"{character!r} cannot stand here.", code="syntax", hint=hint, mark=text.mark(at))
+        return QueryError(
+            "this quote is not closed.",
+            code="syntax",
+            hint="Close it in the same line.",
+            mark=text.mark(at),
+        )
+    hint = (
+        "Put words and dates in quotes: 'cancer', '2020-01-01'."
+        if character.isdigit()
+        else f"Write e.g. {EXAMPLE}"
+    )
+    return QueryError(
+        f"{character!r} cannot stand here.", code="syntax", hint=hint, mark=text.mark(at)
+    )
 
 
 def check_head(rule: Rule, first: Rule, text: Text) -> None:
@@ -301,13 +338,17 @@ def check_head(rule: Rule, first: Rule, text: Text) -> None:
     if rule.head.relation != first.head.relation:
         raise QueryError(
             f"the rules of a union have one name, and here are {first.head.relation!r} and {rule.head.relation!r}.",
-            code="union", hint=f"Write {first.head.relation}(...) :- ...", mark=text.mark(rule.head.start),
-        )  # fmt: skip
+            code="union",
+            hint=f"Write {first.head.relation}(...) :- ...",
+            mark=text.mark(rule.head.start),
+        )
     if len(rule.head.terms) != len(first.head.terms):
         raise QueryError(
             f"{rule.head.relation} has {len(first.head.terms)} columns in the first rule and {len(rule.head.terms)} here.",
-            code="arity", hint="All rules of a union need as many columns.", mark=text.mark(rule.head.start),
-        )  # fmt: skip
+            code="arity",
+            hint="All rules of a union need as many columns.",
+            mark=text.mark(rule.head.start),
+        )
 
 
 def check_atoms(atoms: Sequence[PlacedAtom], text: Text, relations: Relations) -> None:
@@ -318,21 +359,28 @@ def check_atoms(atoms: Sequence[PlacedAtom], text: Text, relations: Relations) -
         if relation is None:
             raise QueryError(
                 f"there is no table {atom.relation!r}.",
-                code="unknown-table", hint=did_you_mean(atom.relation, relations), mark=text.mark(atom.start),
-            )  # fmt: skip
+                code="unknown-table",
+                hint=did_you_mean(atom.relation, relations),
+                mark=text.mark(atom.start),
+            )
         if len(atom.terms) != len(relation.columns):
             signature = f"{relation.name}({', '.join(relation.columns)})"
             raise QueryError(
                 f"{relation.name} has {len(relation.columns)} columns, and {len(atom.terms)} stand here.",
-                code="arity", hint=f"Write a term for each column of {signature}; _ for those that do not matter.",
+                code="arity",
+                hint=f"Write a term for each column of {signature}; _ for those that do not matter.",
                 mark=text.mark(atom.start),
-            )  # fmt: skip
+            )
         for column, placed in zip(relation.columns, atom.terms, strict=True):
             _check_kind(relation, column, placed, kinds, text)
 
 
 def _check_kind(
-    relation: Relation, column: str, placed: Placed, kinds: dict[Variable, tuple[str, str]], text: Text
+    relation: Relation,
+    column: str,
+    placed: Placed,
+    kinds: dict[Variable, tuple[str, str]],
+    text: Text,
 ) -> None:
     kind = relation.kinds.get(column)
     here = f"{relation.name}.{column}"
@@ -344,8 +392,10 @@ def _check_kind(
         if other != found:
             raise QueryError(
                 f"{placed.term} joins {there} ({other}) with {here} ({found}), which are never equal.",
-                code="type-clash", hint="Use two variables, or correct the types.", mark=text.mark(placed.start),
-            )  # fmt: skip
+                code="type-clash",
+                hint="Use two variables, or correct the types.",
+                mark=text.mark(placed.start),
+            )
 
 
 def fit_constant(placed: Placed, kind: str | None, where: str, text: Text) -> Constant:
@@ -357,11 +407,19 @@ def fit_constant(placed: Placed, kind: str | None, where: str, text: Text) -> Co
         if not fits or (wanted == "number" and isinstance(value, str)):
             raise Clash
     except Clash:
-        instead = f"'{value}'" if wanted == "text" else {"number": "a number without quotes", "date": "'2020-12-31'"}.get(wanted or "", "another constant")
+        instead = (
+            f"'{value}'"
+            if wanted == "text"
+            else {"number": "a number without quotes", "date": "'2020-12-31'"}.get(
+                wanted or "", "another constant"
+            )
+        )
         raise QueryError(
             f"{placed.term} is no value of {where}, which is {kind}.",
-            code="type-clash", hint=f"Write {instead}.", mark=text.mark(placed.start),
-        ) from None  # fmt: skip
+            code="type-clash",
+            hint=f"Write {instead}.",
+            mark=text.mark(placed.start),
+        ) from None
     return Constant(fit)
 
 
@@ -381,15 +439,19 @@ def check_safe(rule: Rule, text: Text) -> None:
         if isinstance(placed.term, Variable) and placed.term not in bound:
             raise QueryError(
                 f"{shown(placed.term)} stands in the head only.",
-                code="unsafe", hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.", mark=text.mark(placed.start),
-            )  # fmt: skip
+                code="unsafe",
+                hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.",
+                mark=text.mark(placed.start),
+            )
     for one in rule.comparisons:
         for placed in (one.left, one.right):
             if isinstance(placed.term, Variable) and placed.term not in bound:
                 raise QueryError(
                     f"{shown(placed.term)} is compared and stands in no subgoal.",
-                    code="unsafe", hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.", mark=text.mark(placed.start),
-                )  # fmt: skip
+                    code="unsafe",
+                    hint=f"Use it in a subgoal, or quote it: '{shown(placed.term)}'.",
+                    mark=text.mark(placed.start),
+                )
 
 
 def shown(variable: Variable) -> str:
@@ -397,7 +459,9 @@ def shown(variable: Variable) -> str:
     return variable.name.split("~")[0]
 
 
-def bodies_of(rules: Sequence[Rule], text: Text, relations: Relations) -> tuple[list[Body], tuple[str, ...]]:
+def bodies_of(
+    rules: Sequence[Rule], text: Text, relations: Relations
+) -> tuple[list[Body], tuple[str, ...]]:
     """The bodies of the rules that can be satisfied, and the names of the columns."""
     found = [_body(rule, text, relations) for rule in rules]
     names = tuple(
@@ -426,9 +490,10 @@ def placed_atom(atom: PlacedAtom, text: Text, relations: Relations) -> Atom:
     relation = relations[atom.relation]
     terms = [
         fit_constant(placed, relation.kinds.get(column), f"{relation.name}.{column}", text)
-        if isinstance(placed.term, Constant) else placed.term
+        if isinstance(placed.term, Constant)
+        else placed.term
         for column, placed in zip(relation.columns, atom.terms, strict=True)
-    ]  # fmt: skip
+    ]
     return Atom(relation.name, tuple(terms))
 
 
@@ -442,7 +507,12 @@ def kinds_in(rule: Rule, relations: Relations) -> dict[Variable, str]:
                 found.setdefault(placed.term, relation.kinds[column])
     for one in rule.comparisons:
         for here, there in ((one.left.term, one.right.term), (one.right.term, one.left.term)):
-            if one.operator == "=" and isinstance(here, Variable) and isinstance(there, Variable) and there in found:
+            if (
+                one.operator == "="
+                and isinstance(here, Variable)
+                and isinstance(there, Variable)
+                and there in found
+            ):
                 found.setdefault(here, found[there])
     return found
 
@@ -466,8 +536,10 @@ def condition(one: PlacedComparison, kinds: dict[Variable, str], text: Text) -> 
     if None not in families and families[0] != families[1]:
         raise QueryError(
             f"{one.left.term} {one.operator} {one.right.term} compares {families[0]} with {families[1]}.",
-            code="type-clash", hint="Compare what is of one kind.", mark=text.mark(one.left.start),
-        )  # fmt: skip
+            code="type-clash",
+            hint="Compare what is of one kind.",
+            mark=text.mark(one.left.start),
+        )
     if one.operator == "=":
         return Equal(sides[0], sides[1])
     operator: Operator = one.operator
@@ -480,6 +552,19 @@ def _family(term: Term, kinds: dict[Variable, str]) -> str | None:
 
 # Kept together for the reader of constraints, which has the same atoms and comparisons.
 __all__ = [
-    "Parser", "Placed", "PlacedAtom", "PlacedComparison", "Rule", "check_atoms", "check_safe", "condition", "is_datalog", "kinds_in",
-    "placed_atom", "read_datalog", "rows_of", "shown", "tokens",
-]  # fmt: skip
+    "Parser",
+    "Placed",
+    "PlacedAtom",
+    "PlacedComparison",
+    "Rule",
+    "check_atoms",
+    "check_safe",
+    "condition",
+    "is_datalog",
+    "kinds_in",
+    "placed_atom",
+    "read_datalog",
+    "rows_of",
+    "shown",
+    "tokens",
+]

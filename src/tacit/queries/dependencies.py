@@ -1,12 +1,12 @@
 """Dependencies: integrity constraints as they are written, and keys, foreign keys, inclusions and cardinalities for short.
 
-    RP(r, p) -> RS(r, c), SP(c, p)                 c is existential
-    RP(a, p), RP(b, p), RP(c, p), a != b -> c = a | c = b
-    true -> R('a') | T('a')        R(x, x) -> false
-    RP[reviewer] in RS[reviewer]                   an inclusion
-    RS: reviewer -> subcom                         a functional dependency
-    each RP.paper has at most 2 RP.reviewer        also: at least, exactly
-    each SP.paper has at least 2 RP.reviewer by paper
+RP(r, p) -> RS(r, c), SP(c, p)                 c is existential
+RP(a, p), RP(b, p), RP(c, p), a != b -> c = a | c = b
+true -> R('a') | T('a')        R(x, x) -> false
+RP[reviewer] in RS[reviewer]                   an inclusion
+RS: reviewer -> subcom                         a functional dependency
+each RP.paper has at most 2 RP.reviewer        also: at least, exactly
+each SP.paper has at least 2 RP.reviewer by paper
 """
 
 from __future__ import annotations
@@ -43,17 +43,25 @@ MOST_COUNTED = 50
 Side = tuple[tuple[PlacedAtom, ...], tuple[PlacedComparison, ...]]
 
 
-def read_constraint(text: str, relations: Relations, *, file: str = "constraint") -> tuple[Dependency, ...]:
+def read_constraint(
+    text: str, relations: Relations, *, file: str = "constraint"
+) -> tuple[Dependency, ...]:
     """The dependencies that a constraint stands for: one, or several where the left side is a disjunction.
 
     >>> relations = {"R": Relation("R", ("a", "b")), "T": Relation("T", ("a",))}
-    >>> for one in read_constraint("R(x, y) -> T(x) | y = 'b'", relations): print(one)
+    >>> for one in read_constraint("R(x, y) -> T(x) | y = 'b'", relations):
+    ...     print(one)
     R(x, y) -> T(x) | y = 'b'
-    >>> for one in read_constraint("R: a -> b", relations): print(one)
+    >>> for one in read_constraint("R: a -> b", relations):
+    ...     print(one)
     R(a, b), R(a, b') -> b = b'
     """
     where = Text(text, file)
-    for pattern, read in ((INCLUSION, _inclusion), (FUNCTIONAL, _functional), (CARDINALITY, _cardinality)):
+    for pattern, read in (
+        (INCLUSION, _inclusion),
+        (FUNCTIONAL, _functional),
+        (CARDINALITY, _cardinality),
+    ):
         if found := pattern.fullmatch(text):
             return tuple(read(found, where, relations))
     return tuple(_written(where, relations))
@@ -62,10 +70,17 @@ def read_constraint(text: str, relations: Relations, *, file: str = "constraint"
 def is_constraint(text: str) -> bool:
     """Is a text a constraint, and not a query?
 
-    >>> is_constraint("R(x) -> T(x)"), is_constraint("R[a] in T[a]"), is_constraint("V(x) :- R(x)"), is_constraint("SELECT a FROM r")
+    >>> (
+    ...     is_constraint("R(x) -> T(x)"),
+    ...     is_constraint("R[a] in T[a]"),
+    ...     is_constraint("V(x) :- R(x)"),
+    ...     is_constraint("SELECT a FROM r"),
+    ... )
     (True, True, False, False)
     """
-    return any(pattern.fullmatch(text) for pattern in (INCLUSION, FUNCTIONAL, CARDINALITY)) or ("->" in text and ":-" not in text)
+    return any(pattern.fullmatch(text) for pattern in (INCLUSION, FUNCTIONAL, CARDINALITY)) or (
+        "->" in text and ":-" not in text
+    )
 
 
 # -- as written ---------------------------------------------------------------------------------------
@@ -79,10 +94,14 @@ def _written(text: Text, relations: Relations) -> Iterator[Dependency]:
     heads = _side(parser)
     parser.skip_lines()
     if parser.here.kind != "end":
-        raise parser.wrong("a comma, | for an alternative, or nothing: each constraint is an entry of its own")
+        raise parser.wrong(
+            "a comma, | for an alternative, or nothing: each constraint is an entry of its own"
+        )
     for body in bodies:
         if body is not None:
-            yield from _dependency(text, body, [head for head in heads if head is not None], relations)
+            yield from _dependency(
+                text, body, [head for head in heads if head is not None], relations
+            )
 
 
 def _side(parser: Parser) -> list[Side | None]:
@@ -99,7 +118,9 @@ def _side(parser: Parser) -> list[Side | None]:
             return found
 
 
-def _dependency(text: Text, body: Side, heads: Sequence[Side], relations: Relations) -> Iterator[Dependency]:
+def _dependency(
+    text: Text, body: Side, heads: Sequence[Side], relations: Relations
+) -> Iterator[Dependency]:
     for head in heads or [((), ())]:
         check_atoms([*body[0], *head[0]], text, relations)
     _check_body(text, body)
@@ -112,7 +133,9 @@ def _dependency(text: Text, body: Side, heads: Sequence[Side], relations: Relati
     dependency, moved = left
     found = [_alternative(text, body, head, dependency, moved, relations) for head in heads]
     alternatives = tuple(one for one in found if one is not None)
-    yield Dependency(text.text.strip(), dependency.atoms, dependency.comparisons, alternatives, dependency.known)
+    yield Dependency(
+        text.text.strip(), dependency.atoms, dependency.comparisons, alternatives, dependency.known
+    )
 
 
 def _check_body(text: Text, body: Side) -> None:
@@ -136,8 +159,10 @@ def _unsafe(text: Text, start: int, term: Variable, side: str) -> QueryError:
     name = shown(term)
     return QueryError(
         f"{name} is compared on the {side} of -> and stands in no table there.",
-        code="unsafe", hint=f"Use it in a subgoal such as R({name}), or quote it: '{name}'.", mark=text.mark(start),
-    )  # fmt: skip
+        code="unsafe",
+        hint=f"Use it in a subgoal such as R({name}), or quote it: '{name}'.",
+        mark=text.mark(start),
+    )
 
 
 def _bound(terms: set[Term], comparisons: Sequence[PlacedComparison]) -> set[Term]:
@@ -145,7 +170,9 @@ def _bound(terms: set[Term], comparisons: Sequence[PlacedComparison]) -> set[Ter
     for _ in comparisons:
         for one in comparisons:
             sides = (one.left.term, one.right.term)
-            if one.operator == "=" and any(isinstance(side, Constant) or side in bound for side in sides):
+            if one.operator == "=" and any(
+                isinstance(side, Constant) or side in bound for side in sides
+            ):
                 bound.update(sides)
     return bound
 
@@ -163,7 +190,9 @@ def _body_of(
             if isinstance(term, Variable):
                 times[term] = times.get(term, 0) + 1
     # NULL joins with nothing, so a constraint says nothing of rows that miss a value it joins by.
-    joins: list[Condition] = [Known(one) for one, count in times.items() if count > 1 or one in on_the_right]
+    joins: list[Condition] = [
+        Known(one) for one, count in times.items() if count > 1 or one in on_the_right
+    ]
     conditions = [condition(one, kinds, text) for one in body[1]]
     named = tuple(dict.fromkeys([*times, *_compared(body[1])]))
     found = constrained(Body(named, atoms), [*joins, *conditions], relations)[0]
@@ -174,7 +203,12 @@ def _body_of(
 
 
 def _alternative(
-    text: Text, body: Side, head: Side, dependency: Body, moved: Mapping[Variable, Term], relations: Relations
+    text: Text,
+    body: Side,
+    head: Side,
+    dependency: Body,
+    moved: Mapping[Variable, Term],
+    relations: Relations,
 ) -> Alternative | None:
     """One alternative of the right side, or None where nothing can satisfy it."""
     kinds = _kinds([body, head], relations)
@@ -183,7 +217,9 @@ def _alternative(
     universal = tuple(dependency.bound())
     start = Body(universal, atoms).put(moved)
     # Existential variables are named first, so that an equation replaces them by what the body has.
-    mine = {term for atom in start.atoms for term in atom.terms if isinstance(term, Variable)} - set(universal)
+    mine = {
+        term for atom in start.atoms for term in atom.terms if isinstance(term, Variable)
+    } - set(universal)
     ordered = [_existential_last(one, moved, mine) for one in conditions]
     found = constrained(start, ordered, relations)[0]
     if found is None:
@@ -199,7 +235,9 @@ def _identity(found: Condition) -> Condition:
     return Same(found.left, found.right) if isinstance(found, Equal) else found
 
 
-def _existential_last(one: Condition, moved: Mapping[Variable, Term], mine: set[Variable]) -> Condition:
+def _existential_last(
+    one: Condition, moved: Mapping[Variable, Term], mine: set[Variable]
+) -> Condition:
     """Follow what the body made of its variables, and write an existential variable on the right of an equation."""
 
     def put(term: Term) -> Term:
@@ -214,7 +252,10 @@ def _existential_last(one: Condition, moved: Mapping[Variable, Term], mine: set[
 
 def _kinds(sides: Sequence[Side], relations: Relations) -> dict[Variable, str]:
     atoms = tuple(atom for side in sides for atom in side[0])
-    return kinds_in(Rule(PlacedAtom("", (), 0), atoms, tuple(one for side in sides for one in side[1])), relations)
+    return kinds_in(
+        Rule(PlacedAtom("", (), 0), atoms, tuple(one for side in sides for one in side[1])),
+        relations,
+    )
 
 
 def _compared(comparisons: Sequence[PlacedComparison]) -> list[Variable]:
@@ -228,7 +269,12 @@ def _compared(comparisons: Sequence[PlacedComparison]) -> list[Variable]:
 def keys_of(relations: Relations) -> tuple[Dependency, ...]:
     """What the keys of the tables say: rows that agree on a key are one row."""
     return tuple(
-        _determines(relation, key, [name for name in relation.columns if name not in key], f"key {', '.join(key)} of {relation.name}")
+        _determines(
+            relation,
+            key,
+            [name for name in relation.columns if name not in key],
+            f"key {', '.join(key)} of {relation.name}",
+        )
         for relation in relations.values()
         for key in (*relation.keys, *relation.uniques)
         if set(key) != set(relation.columns)
@@ -236,7 +282,12 @@ def keys_of(relations: Relations) -> tuple[Dependency, ...]:
 
 
 def inclusion(
-    name: str, columns: Sequence[str], other: str, others: Sequence[str], relations: Relations, text: str = ""
+    name: str,
+    columns: Sequence[str],
+    other: str,
+    others: Sequence[str],
+    relations: Relations,
+    text: str = "",
 ) -> Dependency:
     """Every row of a table has a row in another one with the same values in some columns.
 
@@ -251,8 +302,11 @@ def inclusion(
     known = frozenset(values.values())
     return Dependency(
         text or f"{name}[{', '.join(columns)}] in {other}[{', '.join(others)}]",
-        (Atom(name, tuple(body.values())),), (), (Alternative((Atom(other, tuple(head.values())),)),), known,
-    )  # fmt: skip
+        (Atom(name, tuple(body.values())),),
+        (),
+        (Alternative((Atom(other, tuple(head.values())),)),),
+        known,
+    )
 
 
 def row(relation: Relation, mark: str = "") -> dict[str, Variable]:
@@ -260,12 +314,16 @@ def row(relation: Relation, mark: str = "") -> dict[str, Variable]:
     return {column: Variable(column + mark) for column in relation.columns}
 
 
-def _determines(relation: Relation, given: Sequence[str], fixed: Sequence[str], text: str) -> Dependency:
+def _determines(
+    relation: Relation, given: Sequence[str], fixed: Sequence[str], text: str
+) -> Dependency:
     one, two = row(relation), row(relation, "'")
     two |= {column: one[column] for column in given}
     equal = tuple((one[column], two[column]) for column in fixed)
     atoms = (Atom(relation.name, tuple(one.values())), Atom(relation.name, tuple(two.values())))
-    return Dependency(text, atoms, (), (Alternative((), equal),), frozenset(one[column] for column in given))
+    return Dependency(
+        text, atoms, (), (Alternative((), equal),), frozenset(one[column] for column in given)
+    )
 
 
 def _inclusion(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
@@ -275,37 +333,52 @@ def _inclusion(found: re.Match[str], text: Text, relations: Relations) -> Iterat
     if len(here) != len(there):
         raise QueryError(
             f"{len(here)} columns of {name} stand beside {len(there)} of {other}.",
-            code="arity", hint="Name as many on both sides.", mark=text.mark(found.start(2)),
-        )  # fmt: skip
+            code="arity",
+            hint="Name as many on both sides.",
+            mark=text.mark(found.start(2)),
+        )
     yield inclusion(name, here, other, there, relations, text.text.strip())
 
 
 def _functional(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
     name, given, fixed = found.groups()
     yield _determines(
-        _relation(name, text, relations), _columns(name, given, text, relations), _columns(name, fixed, text, relations), text.text.strip()
+        _relation(name, text, relations),
+        _columns(name, given, text, relations),
+        _columns(name, fixed, text, relations),
+        text.text.strip(),
     )
 
 
 def _cardinality(found: re.Match[str], text: Text, relations: Relations) -> Iterator[Dependency]:
     name, column, how, number, other, counted, by = found.groups()
     one, two = _relation(name, text, relations), _relation(other, text, relations)
-    [column], [counted] = _columns(name, column, text, relations), _columns(other, counted, text, relations)
+    [column], [counted] = (
+        _columns(name, column, text, relations),
+        _columns(other, counted, text, relations),
+    )
     by = by or column
     if by not in two.columns:
         raise QueryError(
             f"{other} has no column {by!r} to find the rows of a {name}.{column} by.",
-            code="unknown-column", hint=f"Add by and the column: ... {other}.{counted} by {two.columns[0]}", mark=text.mark(found.start(5)),
-        )  # fmt: skip
+            code="unknown-column",
+            hint=f"Add by and the column: ... {other}.{counted} by {two.columns[0]}",
+            mark=text.mark(found.start(5)),
+        )
     if by == counted:
         raise QueryError(
-            f"{other}.{counted} is counted by itself.", code="syntax", hint="Count another column.", mark=text.mark(found.start(6)),
-        )  # fmt: skip
+            f"{other}.{counted} is counted by itself.",
+            code="syntax",
+            hint="Count another column.",
+            mark=text.mark(found.start(6)),
+        )
     if len(number) > 2 or int(number) > MOST_COUNTED:
         raise QueryError(
-            f"up to {MOST_COUNTED} are counted, and here are {number}.", code="limit", hint="Use a smaller number, or leave the constraint out.",
+            f"up to {MOST_COUNTED} are counted, and here are {number}.",
+            code="limit",
+            hint="Use a smaller number, or leave the constraint out.",
             mark=text.mark(found.start(4)),
-        )  # fmt: skip
+        )
     most, words = int(number), text.text.strip()
     if "least" in how or how == "exactly":
         yield _at_least(one, column, two, counted, by, most, words)
@@ -313,22 +386,34 @@ def _cardinality(found: re.Match[str], text: Text, relations: Relations) -> Iter
         yield _at_most(one, column, two, counted, by, most, words)
 
 
-def _copies(relation: Relation, by: str, shared: Variable, counted: str, number: int) -> tuple[list[Atom], list[Variable]]:
+def _copies(
+    relation: Relation, by: str, shared: Variable, counted: str, number: int
+) -> tuple[list[Atom], list[Variable]]:
     """Rows of a relation that agree in one column, with the variables of the column that is counted."""
     rows = [row(relation, f"'{at}") | {by: shared} for at in range(1, number + 1)]
-    return [Atom(relation.name, tuple(one.values())) for one in rows], [one[counted] for one in rows]
+    return [Atom(relation.name, tuple(one.values())) for one in rows], [
+        one[counted] for one in rows
+    ]
 
 
-def _at_least(one: Relation, column: str, two: Relation, counted: str, by: str, number: int, text: str) -> Dependency:
+def _at_least(
+    one: Relation, column: str, two: Relation, counted: str, by: str, number: int, text: str
+) -> Dependency:
     body = row(one)
     atoms, values = _copies(two, by, body[column], counted, number)
     apart = tuple(Comparison(left, "!=", right) for left, right in combinations(values, 2))
     return Dependency(
-        text, (Atom(one.name, tuple(body.values())),), (), (Alternative(tuple(atoms), (), apart),), frozenset({body[column]})
+        text,
+        (Atom(one.name, tuple(body.values())),),
+        (),
+        (Alternative(tuple(atoms), (), apart),),
+        frozenset({body[column]}),
     )
 
 
-def _at_most(one: Relation, column: str, two: Relation, counted: str, by: str, number: int, text: str) -> Dependency:
+def _at_most(
+    one: Relation, column: str, two: Relation, counted: str, by: str, number: int, text: str
+) -> Dependency:
     shared = row(one)[column]
     atoms, values = _copies(two, by, shared, counted, number + 1)
     if one.name != two.name or column != by:
@@ -340,7 +425,10 @@ def _at_most(one: Relation, column: str, two: Relation, counted: str, by: str, n
 def _relation(name: str, text: Text, relations: Relations) -> Relation:
     if name not in relations:
         raise QueryError(
-            f"there is no table {name!r}.", code="unknown-table", hint=did_you_mean(name, relations), mark=text.mark(text.text.find(name))
+            f"there is no table {name!r}.",
+            code="unknown-table",
+            hint=did_you_mean(name, relations),
+            mark=text.mark(text.text.find(name)),
         )
     return relations[name]
 
@@ -351,7 +439,9 @@ def _columns(name: str, written: str, text: Text, relations: Relations) -> list[
     for column in found:
         if column not in relation.columns:
             raise QueryError(
-                f"table {name!r} has no column {column!r}.", code="unknown-column", hint=did_you_mean(column, relation.columns),
+                f"table {name!r} has no column {column!r}.",
+                code="unknown-column",
+                hint=did_you_mean(column, relation.columns),
                 mark=text.mark(max(text.text.find(column), 0)),
-            )  # fmt: skip
+            )
     return found

@@ -39,7 +39,9 @@ class Alternative:
         return Alternative(
             tuple(Atom(atom.relation, tuple(map(put, atom.terms))) for atom in self.atoms),
             tuple((put(left), put(right)) for left, right in self.equalities),
-            tuple(Comparison(put(one.left), one.operator, put(one.right)) for one in self.comparisons),
+            tuple(
+                Comparison(put(one.left), one.operator, put(one.right)) for one in self.comparisons
+            ),
         )
 
     def __str__(self) -> str:

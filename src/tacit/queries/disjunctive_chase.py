@@ -39,7 +39,11 @@ class Tableau:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Every variable of a row, in order, each once."""
-        return tuple(dict.fromkeys(term for atom in self.atoms for term in atom.terms if isinstance(term, Variable)))
+        return tuple(
+            dict.fromkeys(
+                term for atom in self.atoms for term in atom.terms if isinstance(term, Variable)
+            )
+        )
 
     @cached_property
     def tables(self) -> dict[str, list[tuple[Term, ...]]]:
@@ -52,15 +56,28 @@ class Tableau:
     @property
     def known(self) -> frozenset[Variable]:
         """The variables that are not NULL."""
-        return frozenset(term for pair in self.apart if NULL in pair for term in pair if isinstance(term, Variable))
+        return frozenset(
+            term
+            for pair in self.apart
+            if NULL in pair
+            for term in pair
+            if isinstance(term, Variable)
+        )
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
         """What is known and different, in a fixed order."""
         sure = self.known
         pairs = [sorted(pair, key=_order) for pair in self.apart if NULL not in pair]
-        found = [pair for pair in pairs if all(isinstance(term, Constant) or term in sure for term in pair)]
-        return tuple(Comparison(one, "!=", two) for one, two in sorted(found, key=lambda pair: list(map(str, pair))))
+        found = [
+            pair
+            for pair in pairs
+            if all(isinstance(term, Constant) or term in sure for term in pair)
+        ]
+        return tuple(
+            Comparison(one, "!=", two)
+            for one, two in sorted(found, key=lambda pair: list(map(str, pair)))
+        )
 
     def __str__(self) -> str:
         return ", ".join(map(str, (*self.atoms, *self.comparisons))) or "true"
@@ -118,7 +135,8 @@ def rules_of(dependencies: Iterable[Dependency]) -> tuple[Rule, ...]:
     return tuple(
         Rule(one.atoms, one.comparisons, one.known, tuple(map(Way, one.alternatives)))
         for one in dependencies
-        if not has_order(one.comparisons) and not any(has_order(way.comparisons) for way in one.alternatives)
+        if not has_order(one.comparisons)
+        and not any(has_order(way.comparisons) for way in one.alternatives)
     )
 
 
@@ -128,15 +146,24 @@ class Chase:
     >>> from tacit.queries.dependencies import read_constraint
     >>> from tacit.queries.query import Relation
     >>> relations = {"T": Relation("T", ("a", "b")), "R": Relation("R", ("a", "b"))}
-    >>> chase = Chase(rules_of(read_constraint("T(x, y) -> R(x, z) | x != y", relations)), relations)
+    >>> chase = Chase(
+    ...     rules_of(read_constraint("T(x, y) -> R(x, z) | x != y", relations)), relations
+    ... )
     >>> start = chase.tableau([Atom("T", (Variable("x"), Variable("y")))])
-    >>> for one in chase.branches(start): print(one)
+    >>> for one in chase.branches(start):
+    ...     print(one)
     T(x, y), x != y
     T(x, y), R(x, z~1)
     """
 
     def __init__(
-        self, rules: Sequence[Rule], relations: Relations, *, injective: bool = False, splits: bool = True, work: int | None = None
+        self,
+        rules: Sequence[Rule],
+        relations: Relations,
+        *,
+        injective: bool = False,
+        splits: bool = True,
+        work: int | None = None,
     ) -> None:
         self.rules = tuple(sorted(rules, key=lambda rule: not rule.urgent))
         self.relations = relations
@@ -145,7 +172,10 @@ class Chase:
         self.work = work  # rows that may still be looked at; LimitMet after that
 
     def tableau(
-        self, atoms: Iterable[Atom], comparisons: Iterable[Comparison] = (), known: Iterable[Variable] = ()
+        self,
+        atoms: Iterable[Atom],
+        comparisons: Iterable[Comparison] = (),
+        known: Iterable[Variable] = (),
     ) -> Tableau | None:
         """A tableau to begin with, or None where it contradicts itself."""
         apart = [pair for one in comparisons for pair in _asked(one.left, one.right)]
@@ -200,14 +230,21 @@ class Chase:
 
     # -- matching -----------------------------------------------------------------------------------------
 
-    def _matches(self, rule: Rule, tableau: Tableau, *, certain: bool, values: Values | None = None) -> Iterator[Match]:
+    def _matches(
+        self, rule: Rule, tableau: Tableau, *, certain: bool, values: Values | None = None
+    ) -> Iterator[Match]:
         for sent, equal in self._sent(rule.atoms, tableau, dict(values or {}), {}, certain):
             needed = self._needed(rule.comparisons, rule.known, sent, equal, tableau)
             if needed is not None and not (certain and needed):
                 yield Match({one: _end(term, equal) for one, term in sent.items()}, equal, needed)
 
     def _sent(
-        self, atoms: Sequence[Atom], tableau: Tableau, values: dict[Variable, Term], equal: Values, certain: bool
+        self,
+        atoms: Sequence[Atom],
+        tableau: Tableau,
+        values: dict[Variable, Term],
+        equal: Values,
+        certain: bool,
     ) -> Iterator[tuple[dict[Variable, Term], Values]]:
         """Atoms sent to rows: the values of their variables, and the terms of rows that this makes equal."""
         if not atoms:
@@ -255,7 +292,12 @@ class Chase:
         return frozenset((one, two)) in tableau.apart
 
     def _needed(
-        self, comparisons: Sequence[Comparison], known: Iterable[Variable], values: Values, equal: Values, tableau: Tableau
+        self,
+        comparisons: Sequence[Comparison],
+        known: Iterable[Variable],
+        values: Values,
+        equal: Values,
+        tableau: Tableau,
     ) -> frozenset[Pair] | None:
         """The pairs that must be apart and need not be; None where one cannot be."""
         pairs = [pair for one in comparisons for pair in _asked(one.left, one.right)]
@@ -272,7 +314,10 @@ class Chase:
     def _satisfied(self, rule: Rule, values: Values, tableau: Tableau) -> bool:
         """Does an alternative hold whatever the variables stand for?"""
         return any(
-            all(_put(left, values) == _put(right, values) for left, right in way.alternative.equalities)
+            all(
+                _put(left, values) == _put(right, values)
+                for left, right in way.alternative.equalities
+            )
             and any(self._matches(_as_rule(way), tableau, certain=True, values=values))
             for way in rule.ways
         )
@@ -286,7 +331,9 @@ class Chase:
                 if match.is_certain:
                     continue
                 after = self._with(self._put_equal(tableau, match.equal), (), match.apart)
-                if after is None or (not rule.watched and self._satisfied(rule, match.values, after)):
+                if after is None or (
+                    not rule.watched and self._satisfied(rule, match.values, after)
+                ):
                     continue
                 pairs: list[Pair] = [frozenset(pair) for pair in match.equal.items()]
                 one, two = sorted(min([*pairs, *match.apart], key=_written), key=_order)
@@ -319,17 +366,26 @@ class Chase:
         new = [one for one in way.alternative.variables() if one not in values]
         for chosen in self._chosen(new, after):
             put = {**values, **chosen}
-            atoms = [Atom(atom.relation, tuple(_put(term, put) for term in atom.terms)) for atom in way.alternative.atoms]
-            apart = [pair for one in way.alternative.comparisons for pair in _asked(one.left, one.right)]
+            atoms = [
+                Atom(atom.relation, tuple(_put(term, put) for term in atom.terms))
+                for atom in way.alternative.atoms
+            ]
+            apart = [
+                pair for one in way.alternative.comparisons for pair in _asked(one.left, one.right)
+            ]
             apart += [(one, NULL) for one in way.known]
-            result = self._with(after, atoms, [(_put(one, put), _put(two, put)) for one, two in apart])
+            result = self._with(
+                after, atoms, [(_put(one, put), _put(two, put)) for one, two in apart]
+            )
             if result is not None:
                 yield result
 
     def _chosen(self, new: Sequence[Variable], tableau: Tableau) -> Iterator[dict[Variable, Term]]:
         """What new variables stand for: each for itself, or in the injective reading also for one that is there."""
         first = 1 + max([_number(one) for one in tableau.variables], default=0)
-        fresh = [Variable(f"{one.name.split('~')[0]}~{number}") for number, one in enumerate(new, first)]
+        fresh = [
+            Variable(f"{one.name.split('~')[0]}~{number}") for number, one in enumerate(new, first)
+        ]
         if not self.injective:
             yield dict(zip(new, fresh, strict=True))
             return
@@ -348,11 +404,16 @@ class Chase:
         """The tableau with some variables replaced, or None where that cannot be."""
         if not equal or tableau is None:
             return tableau
-        atoms = [Atom(atom.relation, tuple(_end(term, equal) for term in atom.terms)) for atom in tableau.atoms]
+        atoms = [
+            Atom(atom.relation, tuple(_end(term, equal) for term in atom.terms))
+            for atom in tableau.atoms
+        ]
         apart = [tuple(_end(term, equal) for term in pair) for pair in tableau.apart]
         return self._with(Tableau(), atoms, apart)
 
-    def _with(self, tableau: Tableau | None, atoms: Iterable[Atom], apart: Iterable[Iterable[Term]]) -> Tableau | None:
+    def _with(
+        self, tableau: Tableau | None, atoms: Iterable[Atom], apart: Iterable[Iterable[Term]]
+    ) -> Tableau | None:
         """The tableau with more rows and pairs, or None where it contradicts itself."""
         if tableau is None:
             return None
@@ -372,7 +433,9 @@ class Chase:
             relation = self.relations.get(atom.relation)
             if relation is not None:
                 for column, term in zip(relation.columns, atom.terms, strict=True):
-                    if column not in relation.nullable or any(column in key for key in relation.keys):
+                    if column not in relation.nullable or any(
+                        column in key for key in relation.keys
+                    ):
                         yield term, NULL
 
     def _fits(self, atom: Atom) -> bool:
@@ -398,7 +461,11 @@ class Chase:
                 continue
             for column, term in zip(relation.columns, atom.terms, strict=True):
                 wanted = family(relation.kinds.get(column))
-                sure = isinstance(term, Variable) and wanted is not None and frozenset((term, NULL)) in tableau.apart
+                sure = (
+                    isinstance(term, Variable)
+                    and wanted is not None
+                    and frozenset((term, NULL)) in tableau.apart
+                )
                 if sure and found.setdefault(term, wanted or "") != wanted:
                     return False
         return True

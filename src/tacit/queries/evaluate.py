@@ -57,7 +57,10 @@ def _valuations(
 
 
 def _matched(
-    terms: Sequence[Term], row: Sequence[Constant], values: dict[Variable, Constant], part: Conjunctive
+    terms: Sequence[Term],
+    row: Sequence[Constant],
+    values: dict[Variable, Constant],
+    part: Conjunctive,
 ) -> dict[Variable, Constant] | None:
     """The valuation with one more atom sent to a row, or None where they do not match."""
     extended = dict(values)

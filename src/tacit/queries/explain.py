@@ -45,14 +45,19 @@ class Explanation:
     def lines(self) -> list[str]:
         """The explanation as text."""
         how = "exactly" if self.exact else "by its supports"
-        found = [f"{self.name}: {self.language.upper() if self.language == 'sql' else 'Datalog'}, read {how}."]
+        found = [
+            f"{self.name}: {self.language.upper() if self.language == 'sql' else 'Datalog'}, read {how}."
+        ]
         found.append(f"columns: {', '.join(self.columns) or 'none (a yes/no question)'}")
         for query in (self.exact,) if self.exact else self.supports:
             found += ["", *_query_lines(query)]
         if not self.exact and not self.supports:
             found += ["", "It depends on no table."]
         if self.approximations:
-            found += ["", "Not read exactly (the supports keep at least the rows that matter, so `private` stays right):"]
+            found += [
+                "",
+                "Not read exactly (the supports keep at least the rows that matter, so `private` stays right):",
+            ]
             found += [line for one in self.approximations for line in _approximation_lines(one)]
         return found
 
@@ -65,11 +70,17 @@ class Explanation:
             "exact": _query_json(self.exact) if self.exact else None,
             "supports": [_query_json(one) for one in self.supports],
             "approximations": [
-                {"code": one.code, "fragment": one.fragment, "text": one.text, "line": one.line, "column": one.column,
-                 "direction": one.direction}
+                {
+                    "code": one.code,
+                    "fragment": one.fragment,
+                    "text": one.text,
+                    "line": one.line,
+                    "column": one.column,
+                    "direction": one.direction,
+                }
                 for one in self.approximations
             ],
-        }  # fmt: skip
+        }
 
 
 def explained(
@@ -97,7 +108,9 @@ def explained(
 
     def of(query: Query) -> ExplainedQuery:
         parts = tuple(_part(part, relations) for part in query.parts)
-        return ExplainedQuery(query.name, "bag" if query.bag else "set", parts, tuple(found.get(query.name, ())))
+        return ExplainedQuery(
+            query.name, "bag" if query.bag else "set", parts, tuple(found.get(query.name, ()))
+        )
 
     return Explanation(
         reading.name,
@@ -131,7 +144,10 @@ def _part(part: Conjunctive, relations: Relations) -> ExplainedPart:
 
 
 def _query_lines(query: ExplainedQuery) -> list[str]:
-    found = [f"{query.name}, a {query.semantics}" + (f": {', '.join(query.classes)}" if query.classes else "")]
+    found = [
+        f"{query.name}, a {query.semantics}"
+        + (f": {', '.join(query.classes)}" if query.classes else "")
+    ]
     for part in query.parts:
         found.append(f"  ({', '.join(part.head)}) where")
         found += [f"    {one}" for one in (*part.subgoals, *part.comparisons)] or ["    true"]
@@ -154,8 +170,13 @@ def _query_json(query: ExplainedQuery) -> dict[str, Any]:
         "semantics": query.semantics,
         "classes": list(query.classes),
         "parts": [
-            {"head": list(part.head), "subgoals": list(part.subgoals), "comparisons": list(part.comparisons),
-             "known": list(part.known), "may_be_null": list(part.may_be_null)}
+            {
+                "head": list(part.head),
+                "subgoals": list(part.subgoals),
+                "comparisons": list(part.comparisons),
+                "known": list(part.known),
+                "may_be_null": list(part.may_be_null),
+            }
             for part in query.parts
         ],
-    }  # fmt: skip
+    }

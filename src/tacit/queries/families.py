@@ -23,7 +23,10 @@ def doubtful(queries: Sequence[Query], relations: Relations) -> str | None:
 
     >>> from tacit.queries.query import Atom, Relation
     >>> x = Variable("x")
-    >>> one, two = (Query("Q", (Conjunctive((x,), (Atom("R", (Constant(value), x)),)),)) for value in (1, "1"))
+    >>> one, two = (
+    ...     Query("Q", (Conjunctive((x,), (Atom("R", (Constant(value), x)),)),))
+    ...     for value in (1, "1")
+    ... )
     >>> doubtful([one, two], {"R": Relation("R", ("a", "b"))})
     'R.a has no type, and is compared with number and text'
     >>> doubtful([one, two], {"R": Relation("R", ("a", "b"), kinds={"a": "integer"})}) is None

@@ -106,7 +106,12 @@ class _Task:
     """A homomorphism being looked for: what is bound so far, undone in reverse."""
 
     def __init__(
-        self, pattern: Pattern, facts: Facts, binding: dict[int, int], compare: Compare, clock: Clock
+        self,
+        pattern: Pattern,
+        facts: Facts,
+        binding: dict[int, int],
+        compare: Compare,
+        clock: Clock,
     ) -> None:
         self.pattern = pattern
         self.facts = facts
@@ -172,8 +177,16 @@ class _Task:
     def shape(self, place: int, scope: Sequence[int]) -> tuple[Hashable, ...]:
         """What decides where an atom can go: its relation, values, and what is asked of its free variables."""
         relation, terms = self.pattern.atoms[place]
-        asked = tuple((term in self.pattern.known, term if term in self.comparisons_of else 0) for term in scope)
-        values = tuple([scope.index(term) - len(scope) if term in scope else self.value(term) for term in terms])
+        asked = tuple(
+            (term in self.pattern.known, term if term in self.comparisons_of else 0)
+            for term in scope
+        )
+        values = tuple(
+            [
+                scope.index(term) - len(scope) if term in scope else self.value(term)
+                for term in terms
+            ]
+        )
         return relation, asked, values
 
     def release(self, variables: Iterable[int]) -> None:
@@ -258,7 +271,11 @@ class _Descent:
     def run(self) -> dict[int, int] | None:
         """All atoms placed, or None; raises _BudgetSpent after too many dead ends."""
         atoms = self.task.pattern.atoms
-        frontier = {place for place in self.free if any(self.task.value(term) is not None for term in atoms[place][1])}
+        frontier = {
+            place
+            for place in self.free
+            if any(self.task.value(term) is not None for term in atoms[place][1])
+        }
         stack = [self._level(frontier)]
         while stack:
             place, options, new, frontier = stack[-1]
@@ -278,9 +295,16 @@ class _Descent:
             new += bound
             self.images[place] = fact
             if not self.free:
-                self.task.release([variable for _, _, variables, _ in stack for variable in variables])
+                self.task.release(
+                    [variable for _, _, variables, _ in stack for variable in variables]
+                )
                 return self.images
-            near = {other for variable in bound for other in self.atoms_of[variable] if other in self.free}
+            near = {
+                other
+                for variable in bound
+                for other in self.atoms_of[variable]
+                if other in self.free
+            }
             stack.append(self._level((frontier | near) - {place}))
         return None
 
@@ -308,7 +332,9 @@ def _by_structure(task: _Task, places: Sequence[int]) -> dict[int, int] | None:
     tables = _tables(task, places)
     free = {variable for table in tables for variable in table.scope}
     between = [one for one in task.pattern.comparisons if one[0] in free and one[2] in free]
-    chosen = acyclic.solve(tables, [(one[0], one[2]) for one in between], _checker(task, between), task.clock.check)
+    chosen = acyclic.solve(
+        tables, [(one[0], one[2]) for one in between], _checker(task, between), task.clock.check
+    )
     return None if chosen is None else dict(zip(places, chosen, strict=True))
 
 
@@ -321,7 +347,9 @@ def _tables(task: _Task, places: Sequence[int]) -> list[acyclic.Table]:
     tables = []
     for place in places:
         terms = task.pattern.atoms[place][1]
-        scope = tuple(dict.fromkeys(term for term in terms if term < 0 and term not in task.binding))
+        scope = tuple(
+            dict.fromkeys(term for term in terms if term < 0 and term not in task.binding)
+        )
         shape = task.shape(place, scope)
         if shape not in seen:
             columns = [terms.index(term) for term in scope]
@@ -340,7 +368,13 @@ def options(pattern: Pattern, facts: Facts, fixed: Mapping[int, int]) -> list[se
     >>> options(chain, Facts([("R", (1, 2)), ("R", (2, 3)), ("R", (3, 4))]), {})
     [{0, 1}, {1, 2}]
     """
-    task = _Task(Pattern(pattern.atoms, (), pattern.known, pattern.nulls), facts, dict(fixed), _differ, Clock())
+    task = _Task(
+        Pattern(pattern.atoms, (), pattern.known, pattern.nulls),
+        facts,
+        dict(fixed),
+        _differ,
+        Clock(),
+    )
     found: list[set[int]] = [set() for _ in pattern.atoms]
     for component in _components(task.pattern, task.binding):
         for place, table in zip(component, acyclic.reduced(_tables(task, component)), strict=True):

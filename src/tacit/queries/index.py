@@ -64,7 +64,9 @@ class SecretIndex:
     [Hit(secret=1, status='disclosed')]
     """
 
-    def __init__(self, secrets: Sequence[Query], relations: Relations, *, seconds: float | None = None) -> None:
+    def __init__(
+        self, secrets: Sequence[Query], relations: Relations, *, seconds: float | None = None
+    ) -> None:
         self.secrets = tuple(secrets)
         self.relations = relations
         self.seconds = seconds
@@ -97,7 +99,9 @@ class SecretIndex:
             for atom, (_, terms) in enumerate(body.atoms):
                 rigid = loose and all(_stuck(body, atom, rival) for rival in ready.rivals)
                 shape = shape_of(terms)
-                critical = {shape: True} if ready.minimal or not ready.rivals else {}  # nothing is made equal
+                critical = (
+                    {shape: True} if ready.minimal or not ready.rivals else {}
+                )  # nothing is made equal
                 yield Entry(ready, number, part, atom, simple, rigid, named, shape, critical)
 
     def against(self, view: Query) -> list[Hit]:
@@ -153,14 +157,20 @@ class SecretIndex:
         if entry.rigid:
             return True
         # a constant that the query does not name is to it like any new value
-        key = shape_of([term if term in entry.named else -1 - abs(term) * 2 - (term >= 0) for term in tuple_])
+        key = shape_of(
+            [term if term in entry.named else -1 - abs(term) * 2 - (term >= 0) for term in tuple_]
+        )
         known = entry.critical.get(key)
         if known is None:
-            side = Side(entry.owner.parts[entry.part], entry.atom, entry.owner.rivals, entry.owner.minimal)
+            side = Side(
+                entry.owner.parts[entry.part], entry.atom, entry.owner.rivals, entry.owner.minimal
+            )
             question = Question([side], self.judge.keys, self.judge.symbols, Clock())
             state = question.start()
             fresh = {term: FRESH + term for term in key if term < 0}
-            joined = state.classes.join_all(question.tuple_of(0), [fresh.get(term, term) for term in key])
+            joined = state.classes.join_all(
+                question.tuple_of(0), [fresh.get(term, term) for term in key]
+            )
             version = state.classes.version
             # a key that makes more terms equal may reach the other query: that is left to the search
             alone = joined and question.propagate(state) and state.classes.version == version
@@ -169,7 +179,9 @@ class SecretIndex:
             entry.critical[key] = known
         return known
 
-    def _decide(self, number: int, shown: Prepared, pairs: Sequence[tuple[Entry, Entry]]) -> Status | None:
+    def _decide(
+        self, number: int, shown: Prepared, pairs: Sequence[tuple[Entry, Entry]]
+    ) -> Status | None:
         """What a search says; None where no pair can meet after all."""
         hidden = self._ready[number]
         assert hidden is not None
@@ -207,7 +219,9 @@ def shape_of(terms: Sequence[int]) -> Shape:
     (-1, 3, -2, -1)
     """
     numbers: dict[int, int] = {}
-    return tuple([term if term >= 0 else numbers.setdefault(term, -1 - len(numbers)) for term in terms])
+    return tuple(
+        [term if term >= 0 else numbers.setdefault(term, -1 - len(numbers)) for term in terms]
+    )
 
 
 def unified(one: Shape, two: Shape, columns: Sequence[int]) -> tuple[Shape, Shape] | None:
@@ -216,7 +230,9 @@ def unified(one: Shape, two: Shape, columns: Sequence[int]) -> tuple[Shape, Shap
     >>> unified((-1, -1), (-1, 7), (0, 1)), unified((-1, -1), (3, 7), (0, 1))
     (((7, 7), (7, 7)), None)
     """
-    if not all(one[column] == two[column] or one[column] < 0 or two[column] < 0 for column in columns):
+    if not all(
+        one[column] == two[column] or one[column] < 0 or two[column] < 0 for column in columns
+    ):
         return None
     classes = Unifier()
     far = -1 - len(one)  # the second shape's variables begin after the first one's

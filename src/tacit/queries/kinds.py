@@ -13,9 +13,14 @@ from decimal import Decimal
 from typing import Any
 
 FAMILIES: Mapping[str, str] = {
-    "integer": "number", "decimal": "number", "text": "text", "date": "date", "timestamp": "timestamp",
-    "boolean": "boolean", "distribution": "distribution",
-}  # fmt: skip
+    "integer": "number",
+    "decimal": "number",
+    "text": "text",
+    "date": "date",
+    "timestamp": "timestamp",
+    "boolean": "boolean",
+    "distribution": "distribution",
+}
 ENGINE = "engine"  # the kind of a column whose values only the database compares
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
@@ -79,7 +84,11 @@ def day(written: str) -> dt.date | None:
 def moment(written: str) -> dt.datetime | None:
     """The moment that a text names, if it names one without a time zone, and as finely as databases keep it.
 
-    >>> moment("2020-01-01 10:00:00.5"), moment("2020-01-01 10:00:00.0000019"), moment("20200101T10")
+    >>> (
+    ...     moment("2020-01-01 10:00:00.5"),
+    ...     moment("2020-01-01 10:00:00.0000019"),
+    ...     moment("20200101T10"),
+    ... )
     (datetime.datetime(2020, 1, 1, 10, 0, 0, 500000), None, None)
     """
     if (at := day(written)) is not None:

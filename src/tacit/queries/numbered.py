@@ -83,7 +83,9 @@ class Body:
         """Every constant that is named."""
         found = {term for _, terms in self.atoms for term in terms if term >= 0}
         found.update(term for term in self.head if term >= 0)
-        return found | {term for left, _, right in self.comparisons for term in (left, right) if term >= 0}
+        return found | {
+            term for left, _, right in self.comparisons for term in (left, right) if term >= 0
+        }
 
 
 def column_domain(relation: Relation, column: int, symbols: Symbols) -> frozenset[int] | None:
@@ -128,14 +130,18 @@ class Numbering:
         head = tuple(map(put, part.head))
         comparisons = self._comparisons(part, put)
         # also x <= x says that x is not NULL
-        compared = {term for one in part.comparisons for term in (put(one.left), put(one.right)) if term < 0}
+        compared = {
+            term for one in part.comparisons for term in (put(one.left), put(one.right)) if term < 0
+        }
         known = frozenset(map(put, part.known)) | compared
         described = self._columns(atoms, known)
         if comparisons is None or described is None:
             return None
         domains, maybe = described
         names = {number: variable.name for variable, number in numbers.items()}
-        return Body(head, atoms, comparisons, known, domains, maybe, tuple(range(len(atoms))), names)
+        return Body(
+            head, atoms, comparisons, known, domains, maybe, tuple(range(len(atoms))), names
+        )
 
     def _comparisons(self, part: Conjunctive, put: Any) -> tuple[NumberedComparison, ...] | None:
         kept = []
@@ -144,7 +150,9 @@ class Numbering:
             if NUMBERED_NULL in (left, right):
                 return None
             if left >= 0 and right >= 0:
-                if not compares(one.operator, self.symbols.key(left), self.symbols.key(right), left == right):
+                if not compares(
+                    one.operator, self.symbols.key(left), self.symbols.key(right), left == right
+                ):
                     return None
             elif left == right:
                 if one.operator != "<=":
@@ -166,7 +174,9 @@ class Numbering:
                     maybe[term] = maybe.get(term, True) and nullable and term not in known
                     if domain is not None:
                         domains[term] = domains.get(term, domain) & domain
-                elif (term == NUMBERED_NULL and not nullable) or (term > 0 and domain is not None and term not in domain):
+                elif (term == NUMBERED_NULL and not nullable) or (
+                    term > 0 and domain is not None and term not in domain
+                ):
                     return None
         return domains, frozenset(variable for variable, may in maybe.items() if may)
 
@@ -177,7 +187,11 @@ class Numbering:
 
     def term(self, body: Body, term: int) -> Term:
         """A term as people wrote it."""
-        return self.symbols.constant(term) if term >= 0 else Variable(body.names.get(term, f"v{-term}"))
+        return (
+            self.symbols.constant(term)
+            if term >= 0
+            else Variable(body.names.get(term, f"v{-term}"))
+        )
 
 
 def compares(operator: str, left: Any, right: Any, equal: bool) -> bool:

@@ -17,7 +17,13 @@ MOST_PARAMETERS = 4
 
 def marks(at: int) -> tuple[Any, ...]:
     """Values that nobody writes, of every type: a text, a number, a day, a moment; and true, where there is no choice."""
-    return f"$parameter{at}", 918273645546372 + at, f"1777-07-{at + 1:02}", f"1777-07-07 07:07:{at:02}", True
+    return (
+        f"$parameter{at}",
+        918273645546372 + at,
+        f"1777-07-{at + 1:02}",
+        f"1777-07-07 07:07:{at:02}",
+        True,
+    )
 
 
 def parameters(text: str) -> list[str]:
@@ -47,18 +53,29 @@ def written(value: Any) -> str:
     """A value as a constant of Datalog and SQL."""
     if isinstance(value, bool):
         return f"'{str(value).lower()}'"
-    plain = value if isinstance(value, str | int) or str(value).replace(".", "", 1).lstrip("-").isdigit() else str(value)
+    plain = (
+        value
+        if isinstance(value, str | int) or str(value).replace(".", "", 1).lstrip("-").isdigit()
+        else str(value)
+    )
     return str(Constant(plain))
 
 
-def places(text: str, relations: Relations, read: Callable[[str], Reading]) -> dict[str, list[tuple[str, str]]]:
+def places(
+    text: str, relations: Relations, read: Callable[[str], Reading]
+) -> dict[str, list[tuple[str, str]]]:
     """The columns that each parameter stands in or is compared with."""
     query, values = marked(text, read)
-    found = {name: list(dict.fromkeys(_standing(query, value, relations))) for name, value in values.items()}
+    found = {
+        name: list(dict.fromkeys(_standing(query, value, relations)))
+        for name, value in values.items()
+    }
     for name, columns in found.items():
         if not columns:
             raise QueryError(
-                f"${name} is compared with no column.", code="parameter", hint=f"Use it where a value stands, e.g. R(x, ${name})."
+                f"${name} is compared with no column.",
+                code="parameter",
+                hint=f"Use it where a value stands, e.g. R(x, ${name}).",
             )
     return found
 
@@ -68,7 +85,9 @@ def marked(text: str, read: Callable[[str], Reading]) -> tuple[Query, dict[str, 
     names = parameters(text)
     if len(names) > MOST_PARAMETERS:
         raise QueryError(
-            f"there are {len(names)} parameters; up to {MOST_PARAMETERS} are asked.", code="parameter", hint="Write constants for the others."
+            f"there are {len(names)} parameters; up to {MOST_PARAMETERS} are asked.",
+            code="parameter",
+            hint="Write constants for the others.",
         )
     for values in product(*(marks(at) for at in range(len(names)))):
         chosen = dict(zip(names, values, strict=True))
@@ -83,14 +102,19 @@ def marked(text: str, read: Callable[[str], Reading]) -> tuple[Query, dict[str, 
         break  # it is outside what is read exactly, whatever the values
     else:
         raise QueryError(
-            "the parameters are compared with columns of different types.", code="type-clash", hint="Write a constant for one of them."
+            "the parameters are compared with columns of different types.",
+            code="type-clash",
+            hint="Write a constant for one of them.",
         )
     return Query(reading.name, ()), chosen
 
 
 def is_mark(term: object, value: Any) -> bool:
     """Is a term the value that stands for a parameter? A day is read as midnight where a moment is asked for."""
-    return isinstance(term, Constant) and str(term.value).lower().removesuffix(" 00:00:00") == str(value).lower()
+    return (
+        isinstance(term, Constant)
+        and str(term.value).lower().removesuffix(" 00:00:00") == str(value).lower()
+    )
 
 
 def _standing(query: Query, value: Any, relations: Relations) -> Iterator[tuple[str, str]]:
@@ -100,7 +124,11 @@ def _standing(query: Query, value: Any, relations: Relations) -> Iterator[tuple[
         return is_mark(term, value)
 
     for part in query.parts:
-        compared = {one.left if is_marker(one.right) else one.right for one in part.comparisons if _touches(one, is_marker)}
+        compared = {
+            one.left if is_marker(one.right) else one.right
+            for one in part.comparisons
+            if _touches(one, is_marker)
+        }
         for atom in part.atoms:
             for column, term in zip(relations[atom.relation].columns, atom.terms, strict=True):
                 if is_marker(term) or (isinstance(term, Variable) and term in compared):

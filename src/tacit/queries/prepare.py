@@ -72,14 +72,19 @@ def prepare(query: Query, numbering: Numbering, keys: Keys, parity: int, clock: 
     return Prepared(query, written, tuple(parts), tuple(folded), minimal)
 
 
-def _containers(bodies: Sequence[Body], numbering: Numbering, clock: Clock) -> list[tuple[int, Mapped] | None]:
+def _containers(
+    bodies: Sequence[Body], numbering: Numbering, clock: Clock
+) -> list[tuple[int, Mapped] | None]:
     """For each part that another one contains, that other one; of equivalent parts the first stays."""
     found: list[tuple[int, Mapped] | None] = [None] * len(bodies)
     for place, body in enumerate(bodies):
         for other, container in enumerate(bodies):
-            if other != place and found[other] is None and {relation for relation, _ in container.atoms} <= {
-                relation for relation, _ in body.atoms
-            }:
+            if (
+                other != place
+                and found[other] is None
+                and {relation for relation, _ in container.atoms}
+                <= {relation for relation, _ in body.atoms}
+            ):
                 mapped = embedding(container, body, numbering.symbols, clock)
                 if mapped is not None:
                     found[place] = other, mapped

@@ -42,13 +42,21 @@ class Constant:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        kind = type(self.value).__name__ if isinstance(self.value, str | bool | type(None)) else "other"
+        kind = (
+            type(self.value).__name__
+            if isinstance(self.value, str | bool | type(None))
+            else "other"
+        )
         return kind, self.value
 
     def __str__(self) -> str:
         if self.value is None:
             return "NULL"
-        return "'" + self.value.replace("'", "''") + "'" if isinstance(self.value, str) else str(self.value)
+        return (
+            "'" + self.value.replace("'", "''") + "'"
+            if isinstance(self.value, str)
+            else str(self.value)
+        )
 
 
 Term = Variable | Constant
@@ -106,7 +114,9 @@ class Conjunctive:
         return Conjunctive(
             tuple(map(put, self.head)),
             tuple(Atom(atom.relation, tuple(map(put, atom.terms))) for atom in self.atoms),
-            tuple(Comparison(put(one.left), one.operator, put(one.right)) for one in self.comparisons),
+            tuple(
+                Comparison(put(one.left), one.operator, put(one.right)) for one in self.comparisons
+            ),
             frozenset(term for term in map(put, self.known) if isinstance(term, Variable)),
         )
 

@@ -37,4 +37,6 @@ def read(
         return read_datalog(text, relations, name=name, file=file)
     from tacit.queries.sql import read_sql
 
-    return read_sql(text, relations, name=name, dialect=dialect, views=views, file=file, explain=explain)
+    return read_sql(
+        text, relations, name=name, dialect=dialect, views=views, file=file, explain=explain
+    )

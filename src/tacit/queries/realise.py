@@ -22,10 +22,13 @@ def realised(question: Question, found: Valuation, numbering: Numbering) -> dict
     values = dict.fromkeys(
         found.value(term)
         for side in question.sides
-        for _, terms in ([side.body.atoms[side.chosen]] if side.chosen is not None else []) + list(side.body.atoms)
+        for _, terms in ([side.body.atoms[side.chosen]] if side.chosen is not None else [])
+        + list(side.body.atoms)
         for term in terms
     )
-    answer: dict[int, Any] = {value: numbering.symbols.constant(value).value for value in values if value >= 0}
+    answer: dict[int, Any] = {
+        value: numbering.symbols.constant(value).value for value in values if value >= 0
+    }
     if question.ordered:
         ordered = _ordered_values(question, found, numbering)
         if ordered is None:
@@ -54,7 +57,9 @@ class _Groups:
         self.above[self.top(one)] = self.top(two)
 
 
-def _ordered_values(question: Question, found: Valuation, numbering: Numbering) -> dict[int, Any] | None:
+def _ordered_values(
+    question: Question, found: Valuation, numbering: Numbering
+) -> dict[int, Any] | None:
     groups, ordered, constants = _columns(question)
     members: dict[Hashable, dict[int, None]] = {}
     for side in question.sides:
@@ -71,7 +76,9 @@ def _ordered_values(question: Question, found: Valuation, numbering: Numbering) 
     for top, values in members.items():
         if top in tops:
             sort = _sort(sorts.get(top, set()), groups, top, numbering)
-            placed = sort and _placed(sorted(values, key=found.ranks.__getitem__), found, sort, numbering)
+            placed = sort and _placed(
+                sorted(values, key=found.ranks.__getitem__), found, sort, numbering
+            )
             if not placed:
                 return None
             answer.update(placed)
@@ -106,7 +113,11 @@ def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: Numbering)
     for relation, described in numbering.relations.items():
         for column, name in enumerate(described.columns):
             kind = str(described.kinds.get(name, "")).lower()
-            if kind and (relation, column) in groups.above and groups.top((relation, column)) == top:
+            if (
+                kind
+                and (relation, column) in groups.above
+                and groups.top((relation, column)) == top
+            ):
                 if "date" in kind or "time" in kind:
                     return "date"
                 if any(word in kind for word in ("char", "text", "string")):
@@ -114,13 +125,20 @@ def _sort(found: set[int], groups: _Groups, top: Hashable, numbering: Numbering)
     return "number"
 
 
-def _placed(values: Sequence[int], found: Valuation, sort: str, numbering: Numbering) -> dict[int, Any] | None:
+def _placed(
+    values: Sequence[int], found: Valuation, sort: str, numbering: Numbering
+) -> dict[int, Any] | None:
     """Values for a sorted run of new ones, between the constants of their sort."""
     key = numbering.symbols.key
-    fixed = sorted((number for number in found.ranks if number >= 0 and SORTS.get(key(number)[0]) == sort), key=key)
+    fixed = sorted(
+        (number for number in found.ranks if number >= 0 and SORTS.get(key(number)[0]) == sort),
+        key=key,
+    )
     answer: dict[int, Any] = {}
     for low, high, run in _runs(values, fixed, found):
-        ends = [None if end is None else numbering.symbols.constant(end).value for end in (low, high)]
+        ends = [
+            None if end is None else numbering.symbols.constant(end).value for end in (low, high)
+        ]
         between = values_between(ends[0], ends[1], len(run), sort)
         if between is None:
             return None

@@ -54,8 +54,10 @@ def rewriting(
     >>> from tacit.queries.query import Relation
     >>> from tacit.queries.read import read
     >>> relations = {"RS": Relation("RS", ("r", "c")), "RP": Relation("RP", ("r", "p"))}
-    >>> who, new = (read(text, relations, name=name).exact for name, text in
-    ...     (("who", "V(r, c) :- RS(r, c)"), ("rs", "N(r) :- RS(r, c)")))
+    >>> who, new = (
+    ...     read(text, relations, name=name).exact
+    ...     for name, text in (("who", "V(r, c) :- RS(r, c)"), ("rs", "N(r) :- RS(r, c)"))
+    ... )
     >>> print(rewriting(new, [who], [], relations))
     rs(r) :- who(r, c)
     >>> busy = read("B(r) :- RS(r, c), RP(r, p)", relations, name="busy").exact
@@ -79,23 +81,39 @@ def rewriting(
     return Rewriting(Query(new.name, tuple(dict.fromkeys(parts))))
 
 
-def implied(dependency: Dependency, dependencies: Sequence[Dependency], relations: Relations) -> bool:
+def implied(
+    dependency: Dependency, dependencies: Sequence[Dependency], relations: Relations
+) -> bool:
     """Does a constraint hold on every database that satisfies others? False also where that was not found out.
 
     >>> from tacit.queries.dependencies import read_constraint
     >>> from tacit.queries.query import Relation
     >>> relations = {"R": Relation("R", ("a", "b")), "T": Relation("T", ("a",))}
-    >>> given = [*read_constraint("R(x, y) -> T(x)", relations), *read_constraint("T(x) -> R(x, x)", relations)]
-    >>> [implied(read_constraint(text, relations)[0], given, relations) for text in ("R(x, y) -> R(x, x)", "R(x, y) -> R(y, x)")]
+    >>> given = [
+    ...     *read_constraint("R(x, y) -> T(x)", relations),
+    ...     *read_constraint("T(x) -> R(x, x)", relations),
+    ... ]
+    >>> [
+    ...     implied(read_constraint(text, relations)[0], given, relations)
+    ...     for text in ("R(x, y) -> R(x, x)", "R(x, y) -> R(y, x)")
+    ... ]
     [True, False]
     """
     if has_order(dependency.comparisons):
         return False
     universal = dependency.universal()
-    goals = [_goal_of(way, universal) for way in dependency.alternatives if not has_order(way.comparisons)]
-    rules = [rule for rule in goals if rule is not None] + [*rules_of(terminating(dependencies, relations))]
+    goals = [
+        _goal_of(way, universal)
+        for way in dependency.alternatives
+        if not has_order(way.comparisons)
+    ]
+    rules = [rule for rule in goals if rule is not None] + [
+        *rules_of(terminating(dependencies, relations))
+    ]
     chase = Chase(rules, relations, work=WORK)
-    start = chase.tableau([*dependency.atoms, Atom(GOAL, universal)], dependency.comparisons, dependency.known)
+    start = chase.tableau(
+        [*dependency.atoms, Atom(GOAL, universal)], dependency.comparisons, dependency.known
+    )
     return _closes(chase, start)
 
 
@@ -105,7 +123,9 @@ def _goal_of(way: Alternative, universal: Sequence[Variable]) -> Rule | None:
     if equal is None:
         return None
     put = way.substituted(equal)
-    return Rule((*put.atoms, Atom(GOAL, tuple(equal.get(one, one) for one in universal))), put.comparisons)
+    return Rule(
+        (*put.atoms, Atom(GOAL, tuple(equal.get(one, one) for one in universal))), put.comparisons
+    )
 
 
 def _closes(chase: Chase, start: Tableau | None) -> bool:
@@ -120,14 +140,27 @@ class _Task:
     """A query that is being rewritten."""
 
     def __init__(
-        self, new: Query, views: Sequence[Query], dependencies: Sequence[Dependency], relations: Relations
+        self,
+        new: Query,
+        views: Sequence[Query],
+        dependencies: Sequence[Dependency],
+        relations: Relations,
     ) -> None:
         self.views = _usable(views)
         rules = rules_of(terminating(dependencies, relations))
-        shown = [Rule(part.atoms, part.comparisons, part.known, watched=True) for view in self.views.values() for part in view.parts]
-        answered = [Rule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known) for part in new.parts]
+        shown = [
+            Rule(part.atoms, part.comparisons, part.known, watched=True)
+            for view in self.views.values()
+            for part in view.parts
+        ]
+        answered = [
+            Rule((*part.atoms, Atom(GOAL, part.head)), part.comparisons, part.known)
+            for part in new.parts
+        ]
         # One body for the whole query; cases; and the way back, where the query is supposed not to have the answer.
-        self.settling = Chase([rule for rule in rules if len(rule.ways) < 2], relations, splits=False, work=WORK)
+        self.settling = Chase(
+            [rule for rule in rules if len(rule.ways) < 2], relations, splits=False, work=WORK
+        )
         self.splitting = Chase([*rules, *shown], relations, work=WORK)
         self.refuting = Chase([*answered, *rules], relations, work=WORK)
         self.tried = 0
@@ -135,7 +168,11 @@ class _Task:
     def cases(self, part: Conjunctive) -> list[Conjunctive] | None:
         """Bodies over the views that together have the answer of a part; None where none were found."""
         self.tried = 0
-        return self._cases(self.settling.tableau([*part.atoms, Atom(GOAL, part.head)], part.comparisons, part.known))
+        return self._cases(
+            self.settling.tableau(
+                [*part.atoms, Atom(GOAL, part.head)], part.comparisons, part.known
+            )
+        )
 
     def _cases(self, start: Tableau | None) -> list[Conjunctive] | None:
         try:
@@ -182,8 +219,16 @@ class _Task:
         """What the views show of these rows, whatever the variables stand for."""
         for name, view in self.views.items():
             for part in view.parts:
-                for values in self.settling.certain(Rule(part.atoms, part.comparisons, part.known), tableau):
-                    yield Atom(name, tuple(values[term] if isinstance(term, Variable) else term for term in part.head))
+                for values in self.settling.certain(
+                    Rule(part.atoms, part.comparisons, part.known), tableau
+                ):
+                    yield Atom(
+                        name,
+                        tuple(
+                            values[term] if isinstance(term, Variable) else term
+                            for term in part.head
+                        ),
+                    )
 
     def _shortened(self, body: Conjunctive) -> Conjunctive:
         """The body without what it does not need."""
@@ -216,7 +261,9 @@ class _Task:
         atoms = [Atom(GOAL, body.head)]
         comparisons, known = list(body.comparisons), set(body.known)
         for number, (atom, part) in enumerate(zip(body.atoms, chosen, strict=True)):
-            own = part.substituted({one: Variable(f"{one.name}~{number}'") for one in part.variables()})
+            own = part.substituted(
+                {one: Variable(f"{one.name}~{number}'") for one in part.variables()}
+            )
             equal += zip(atom.terms, own.head, strict=True)
             atoms += own.atoms
             comparisons += own.comparisons
@@ -226,7 +273,9 @@ class _Task:
             return None
         if NULL in [values.get(one) for one in known]:
             return None
-        put = Conjunctive((), tuple(atoms), tuple(comparisons), frozenset(known)).substituted(values)
+        put = Conjunctive((), tuple(atoms), tuple(comparisons), frozenset(known)).substituted(
+            values
+        )
         return self.refuting.tableau(put.atoms, put.comparisons, put.known)
 
 
@@ -238,14 +287,18 @@ def _usable(views: Iterable[Query]) -> dict[str, Query]:
         if found.setdefault(view.name, view) != view:
             twice.add(view.name)
     return {
-        name: view for name, view in found.items()
+        name: view
+        for name, view in found.items()
         if name not in twice and not any(has_order(part.comparisons) for part in view.parts)
-    }  # fmt: skip
+    }
 
 
 def _named(body: Conjunctive) -> Conjunctive:
     """The body with names that can be written: those of constraints may have quotes."""
-    names = {one: Variable(f"{one.name.split(chr(39))[0]}~{number}") for number, one in enumerate(body.variables())}
+    names = {
+        one: Variable(f"{one.name.split(chr(39))[0]}~{number}")
+        for number, one in enumerate(body.variables())
+    }
     return named(body.substituted(names))
 
 
@@ -253,9 +306,10 @@ def _over(head: tuple[Term, ...], atoms: Sequence[Atom], tableau: Tableau) -> Co
     """A body of these atoms with all that the tableau says of their terms; None where it misses a term of the head."""
     there = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
     comparisons = tuple(
-        one for one in tableau.comparisons
+        one
+        for one in tableau.comparisons
         if all(isinstance(term, Constant) or term in there for term in (one.left, one.right))
-    )  # fmt: skip
+    )
     body = Conjunctive(head, tuple(atoms), comparisons, frozenset(tableau.known & there))
     return body if _is_safe(body) else None
 
@@ -275,7 +329,9 @@ def _read_as_known(body: Conjunctive) -> frozenset[Variable]:
 
 def _unread(body: Conjunctive) -> str:
     """What the text of a body does not say: which variables are not NULL."""
-    return "".join(f", {one} is known" for one in sorted(map(str, body.known - _read_as_known(body))))
+    return "".join(
+        f", {one} is known" for one in sorted(map(str, body.known - _read_as_known(body)))
+    )
 
 
 def _without_atom(body: Conjunctive, at: int) -> Conjunctive | None:
@@ -284,7 +340,9 @@ def _without_atom(body: Conjunctive, at: int) -> Conjunctive | None:
     atoms = body.atoms[:at] + body.atoms[at + 1 :]
     there = {term for atom in atoms for term in atom.terms}
     kept = tuple(
-        one for one in body.comparisons if all(isinstance(term, Constant) or term in there for term in (one.left, one.right))
+        one
+        for one in body.comparisons
+        if all(isinstance(term, Constant) or term in there for term in (one.left, one.right))
     )
     return Conjunctive(body.head, atoms, kept, frozenset(one for one in body.known if one in there))
 

@@ -76,14 +76,25 @@ class Algebra:
     def product(self, left: Rows, slots: Sequence[Slot], right: Rows) -> Rows:
         """Every pair of rows; the right side may look at the left one through its slots."""
         many = len(left.bodies) * len(right.bodies) > FEW_BODIES
-        if many and (_has_one_row(left) or _has_one_row(right)) and not mentioned(right).intersection(slots):
+        if (
+            many
+            and (_has_one_row(left) or _has_one_row(right))
+            and not mentioned(right).intersection(slots)
+        ):
             return self._apart(left, right)
         self._check(len(left.bodies) * len(right.bodies))
-        found = [joined(one, other, slots, self.fresh, self.relations) for one in left.bodies for other in right.bodies]
+        found = [
+            joined(one, other, slots, self.fresh, self.relations)
+            for one in left.bodies
+            for other in right.bodies
+        ]
         exact = not any(left_out for _, left_out in found)
         matched = None
         if left.matched or right.matched:
-            mine, other = left.matched or (left.sets, left.bags), right.matched or (right.sets, right.bags)
+            mine, other = (
+                left.matched or (left.sets, left.bags),
+                right.matched or (right.sets, right.bags),
+            )
             matched = exact and mine[0] and other[0], exact and mine[1] and other[1]
         return Rows(
             left.columns + right.columns,
@@ -104,7 +115,9 @@ class Algebra:
         bodies += [replace(body, head=(OPAQUE,) * width + body.head) for body in right.bodies]
         return Rows(left.columns + right.columns, tuple(dict.fromkeys(bodies)), False, False)
 
-    def filtered(self, rows: Rows, slots: Sequence[Slot], formula: Formula, *, disjoint: bool = False) -> Rows:
+    def filtered(
+        self, rows: Rows, slots: Sequence[Slot], formula: Formula, *, disjoint: bool = False
+    ) -> Rows:
         """The rows for which a condition is true."""
         ways = cases(formula, disjoint=disjoint)
         return self._in_cases(rows, slots, ways, disjoint)
@@ -119,14 +132,20 @@ class Algebra:
             found += here
             self._check(len(bodies))
         exact = all(right for _, right in found)
-        counted = not any(case.needed for case in ways) and (disjoint or len(ways) <= 1 or len(bodies) <= 1)
+        counted = not any(case.needed for case in ways) and (
+            disjoint or len(ways) <= 1 or len(bodies) <= 1
+        )
         sets, bags, matched = rows.sets, rows.bags, rows.matched
         if matched is not None:
             matched = matched[0] and exact, matched[1] and exact and counted
             if not any(body.alone for body in bodies):
                 (sets, bags), matched = matched, None
         return replace(
-            rows, bodies=tuple(bodies), sets=sets and exact, bags=bags and exact and counted, matched=matched
+            rows,
+            bodies=tuple(bodies),
+            sets=sets and exact,
+            bags=bags and exact and counted,
+            matched=matched,
         )
 
     def _in_case(self, body: Body, slots: Sequence[Slot], case: Case) -> tuple[list[Body], bool]:
@@ -137,7 +156,12 @@ class Algebra:
             matched = [self.matched(base, slots, one) for base in found]
             exact = exact and all(right for _, right in matched)
             found = [base for some, _ in matched for base in some]
-        return found + [more for base in found for one in case.depends for more in self.matched(base, slots, one)[0]], exact
+        return found + [
+            more
+            for base in found
+            for one in case.depends
+            for more in self.matched(base, slots, one)[0]
+        ], exact
 
     def matched(self, body: Body, slots: Sequence[Slot], on: Dependence) -> tuple[list[Body], bool]:
         """The body with each of the bodies of a subquery beside it, under the columns that it has; and whether exactly."""
@@ -158,7 +182,12 @@ class Algebra:
 
     def depending(self, rows: Rows, slots: Sequence[Slot], on: Iterable[Dependence]) -> Rows:
         """The same rows, whose computed columns also look into subqueries."""
-        more = [found for one in on for body in rows.bodies for found in self.matched(body, slots, one)[0]]
+        more = [
+            found
+            for one in on
+            for body in rows.bodies
+            for found in self.matched(body, slots, one)[0]
+        ]
         self._check(len(more))
         if not more:
             return rows
@@ -176,15 +205,23 @@ class Algebra:
 
         `base` is what the rows were before a condition took some away: what keeps its rows apart keeps these apart.
         """
-        bodies = tuple(replace(body, head=self._picked(body, slots, entries)) for body in rows.bodies)
+        bodies = tuple(
+            replace(body, head=self._picked(body, slots, entries)) for body in rows.bodies
+        )
         exact = not any(isinstance(entry, Opaque) for body in bodies for entry in body.head)
-        apart = self._injective(rows, slots, entries) or (base is not None and self._injective(base, slots, entries))
+        apart = self._injective(rows, slots, entries) or (
+            base is not None and self._injective(base, slots, entries)
+        )
         distinct = rows.distinct and apart
         return Rows(tuple(columns), bodies, rows.sets and exact, rows.bags and exact, distinct)
 
-    def _picked(self, body: Body, slots: Sequence[Slot], entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    def _picked(
+        self, body: Body, slots: Sequence[Slot], entries: Sequence[Entry]
+    ) -> tuple[Entry, ...]:
         values: dict[Term, Entry] = dict(zip(slots, body.head, strict=True))
-        return tuple(entry if isinstance(entry, Opaque) else values.get(entry, entry) for entry in entries)
+        return tuple(
+            entry if isinstance(entry, Opaque) else values.get(entry, entry) for entry in entries
+        )
 
     def _injective(self, rows: Rows, slots: Sequence[Slot], entries: Sequence[Entry]) -> bool:
         """Do different rows stay different under a projection? No only means: not that we know."""
@@ -193,12 +230,22 @@ class Algebra:
         if len(rows.bodies) > 1:
             return False
         (body,) = rows.bodies
-        fixed = {entry for entry in self._picked(body, slots, entries) if isinstance(entry, Variable)}
-        return not (set(body.head) - fixed_by(fixed, body.atoms, self.relations) - set(self._constants(body)))
+        fixed = {
+            entry for entry in self._picked(body, slots, entries) if isinstance(entry, Variable)
+        }
+        return not (
+            set(body.head)
+            - fixed_by(fixed, body.atoms, self.relations)
+            - set(self._constants(body))
+        )
 
     @staticmethod
     def _constants(body: Body) -> list[Entry]:
-        return [entry for entry in body.head if not isinstance(entry, Opaque) and not isinstance(entry, Variable)]
+        return [
+            entry
+            for entry in body.head
+            if not isinstance(entry, Opaque) and not isinstance(entry, Variable)
+        ]
 
     def once(self, rows: Rows) -> Rows:
         """DISTINCT."""
@@ -206,7 +253,9 @@ class Algebra:
 
     def united(self, left: Rows, right: Rows, columns: tuple[Column, ...]) -> Rows:
         """UNION ALL."""
-        return Rows(columns, left.bodies + right.bodies, left.sets and right.sets, left.bags and right.bags)
+        return Rows(
+            columns, left.bodies + right.bodies, left.sets and right.sets, left.bags and right.bags
+        )
 
     def common(self, left: Rows, right: Rows, columns: tuple[Column, ...]) -> Rows:
         """INTERSECT: pairs of equal rows, NULL equal to NULL."""
@@ -215,7 +264,9 @@ class Algebra:
 
     def without(self, left: Rows, right: Rows, columns: tuple[Column, ...]) -> Rows:
         """EXCEPT: the left rows, depending on equal right ones."""
-        return Rows(columns, left.bodies + self._equal_pairs(left, right)[0], False, False, left.distinct)
+        return Rows(
+            columns, left.bodies + self._equal_pairs(left, right)[0], False, False, left.distinct
+        )
 
     def _equal_pairs(self, left: Rows, right: Rows) -> tuple[tuple[Body, ...], bool]:
         self._check(len(left.bodies) * len(right.bodies))
@@ -225,7 +276,9 @@ class Algebra:
         found = [self.matched(body, here, on) for body in left.bodies]
         return tuple(body for some, _ in found for body in some), all(exact for _, exact in found)
 
-    def outer(self, left: Rows, right: Rows, matches: Rows, *, keep_left: bool, keep_right: bool) -> Rows:
+    def outer(
+        self, left: Rows, right: Rows, matches: Rows, *, keep_left: bool, keep_right: bool
+    ) -> Rows:
         """LEFT, RIGHT and FULL JOIN: the matches, and the rows of a side without one beside NULLs.
 
         Whether a row of the left side stays alone depends on its matches, so these are there once more
@@ -235,12 +288,22 @@ class Algebra:
         bodies = list(matches.bodies)
         if keep_left:
             alone = [body.head[:width] + (NULL,) * other for body in matches.bodies]
-            bodies += [replace(body, head=head, alone=True) for body, head in zip(matches.bodies, alone, strict=True)]
-            bodies += [replace(body, head=body.head + (NULL,) * other, alone=True) for body in left.bodies]
+            bodies += [
+                replace(body, head=head, alone=True)
+                for body, head in zip(matches.bodies, alone, strict=True)
+            ]
+            bodies += [
+                replace(body, head=body.head + (NULL,) * other, alone=True) for body in left.bodies
+            ]
         if keep_right:
             alone = [(NULL,) * width + body.head[width:] for body in matches.bodies]
-            bodies += [replace(body, head=head, alone=True) for body, head in zip(matches.bodies, alone, strict=True)]
-            bodies += [replace(body, head=(NULL,) * width + body.head, alone=True) for body in right.bodies]
+            bodies += [
+                replace(body, head=head, alone=True)
+                for body, head in zip(matches.bodies, alone, strict=True)
+            ]
+            bodies += [
+                replace(body, head=(NULL,) * width + body.head, alone=True) for body in right.bodies
+            ]
         self._check(len(bodies))
         sure = matches.matched or (matches.sets, matches.bags)
         distinct = left.distinct and right.distinct
@@ -277,7 +340,10 @@ class Algebra:
 
 
 def _has_one_row(rows: Rows) -> bool:
-    return any(not body.atoms and all(isinstance(entry, Opaque) for entry in body.head) for body in rows.bodies)
+    return any(
+        not body.atoms and all(isinstance(entry, Opaque) for entry in body.head)
+        for body in rows.bodies
+    )
 
 
 def mentioned(rows: Rows) -> set[Slot]:
@@ -298,8 +364,19 @@ def fixed_by(given: set[Variable], atoms: Sequence[Atom], relations: Relations) 
         relation = relations[atom.relation]
         for key in relation.keys:
             if relation.nullable.isdisjoint(key):
-                terms = {term for name, term in zip(relation.columns, atom.terms, strict=True) if name in key}
-                keys.append((atom, lambda terms=terms: all(not isinstance(t, Variable) or t in fixed for t in terms)))  # type: ignore[misc]
+                terms = {
+                    term
+                    for name, term in zip(relation.columns, atom.terms, strict=True)
+                    if name in key
+                }
+                keys.append(
+                    (
+                        atom,
+                        lambda terms=terms: all(
+                            not isinstance(t, Variable) or t in fixed for t in terms
+                        ),
+                    )
+                )  # type: ignore[misc]
     grown = True
     while grown:
         before = len(fixed)

@@ -26,13 +26,18 @@ def relations_of(
     SQL lets many rows have NULL there. Without `nullable`, and without a source that says, no
     column may be NULL, unless a row of the plan has nothing there.
 
-    >>> ward = Table("ward", columns={"pid": "integer", "name": None}, keys=(("pid",),), nullable=("name",))
+    >>> ward = Table(
+    ...     "ward", columns={"pid": "integer", "name": None}, keys=(("pid",),), nullable=("name",)
+    ... )
     >>> relation = relations_of({"ward": ward})["ward"]
     >>> relation.columns, relation.keys, relation.nullable
     (('pid', 'name'), (('pid',),), frozenset({'name'}))
     """
     columns, nullable = engine_columns or {}, engine_nullable or {}
-    return {name: _relation(table, columns.get(name, {}), nullable.get(name)) for name, table in tables.items()}
+    return {
+        name: _relation(table, columns.get(name, {}), nullable.get(name))
+        for name, table in tables.items()
+    }
 
 
 def foreign(tables: Mapping[str, Table]) -> list[set[str]]:
@@ -43,10 +48,17 @@ def foreign(tables: Mapping[str, Table]) -> list[set[str]]:
 def _relation(table: Table, found: Mapping[str, str], nullable: Collection[str] | None) -> Relation:
     names = _columns(table, found)
     _check_names(table, names)
-    kinds = {name: kind for name in names if (kind := _declared(table, name, found) or _kind(table, name))}
+    kinds = {
+        name: kind
+        for name in names
+        if (kind := _declared(table, name, found) or _kind(table, name))
+    }
     missing = _nullable(table, names, nullable)
     domains = {name: (False, True) for name, kind in kinds.items() if kind == "boolean"}
-    domains |= {name: _domain(table, name, values, kinds.get(name)) for name, values in table.domains.items()}
+    domains |= {
+        name: _domain(table, name, values, kinds.get(name))
+        for name, values in table.domains.items()
+    }
     return Relation(
         table.name,
         names,
@@ -65,10 +77,17 @@ def _declared(table: Table, name: str, found: Mapping[str, str]) -> str | None:
 
 def _check_names(table: Table, names: tuple[str, ...]) -> None:
     """Keys, domains and nullable name columns that are there."""
-    for what, some in (("key", [one for key in table.keys for one in key]), ("nullable", table.nullable or ()), ("domains", table.domains)):
+    for what, some in (
+        ("key", [one for key in table.keys for one in key]),
+        ("nullable", table.nullable or ()),
+        ("domains", table.domains),
+    ):
         for name in some:
             if name not in names:
-                raise DataError(f"{what} of table {table.name!r} names {name!r}, which is no column.", hint=did_you_mean(name, names))
+                raise DataError(
+                    f"{what} of table {table.name!r} names {name!r}, which is no column.",
+                    hint=did_you_mean(name, names),
+                )
 
 
 def _columns(table: Table, found: Mapping[str, str]) -> tuple[str, ...]:
@@ -77,7 +96,12 @@ def _columns(table: Table, found: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(found)
     if table.columns:
         return tuple(table.columns)
-    named = [*(name for key in table.keys for name in key), *table.person, *table.identifiers, *table.quasi_identifiers]
+    named = [
+        *(name for key in table.keys for name in key),
+        *table.person,
+        *table.identifiers,
+        *table.quasi_identifiers,
+    ]
     named += [*table.sensitive, *table.insensitive, *table.domains, *(table.nullable or ())]
     if not named:
         raise DataError(
@@ -104,7 +128,9 @@ def _kind(table: Table, column: str) -> str | None:
     return None
 
 
-def _nullable(table: Table, names: tuple[str, ...], source: Collection[str] | None) -> frozenset[str]:
+def _nullable(
+    table: Table, names: tuple[str, ...], source: Collection[str] | None
+) -> frozenset[str]:
     if table.nullable is not None:
         return frozenset(table.nullable)
     keys = {name for key in table.keys for name in key}
@@ -113,16 +139,24 @@ def _nullable(table: Table, names: tuple[str, ...], source: Collection[str] | No
         return frozenset(source) - keys
     rows = table.rows or ()
     return frozenset(
-        name for at, name in enumerate(table.columns) if name in names and any(row[at] is None for row in rows)
+        name
+        for at, name in enumerate(table.columns)
+        if name in names and any(row[at] is None for row in rows)
     )
 
 
-def _domain(table: Table, column: str, values: tuple[Any, ...], kind: str | None) -> tuple[Any, ...]:
+def _domain(
+    table: Table, column: str, values: tuple[Any, ...], kind: str | None
+) -> tuple[Any, ...]:
     found = []
     for value in values:
         try:
-            fits, fit = fitted(number(str(value)) if isinstance(value, float | Decimal) else value, kind)
+            fits, fit = fitted(
+                number(str(value)) if isinstance(value, float | Decimal) else value, kind
+            )
         except Clash as clash:
-            raise DataError(f"domain of {table.name}.{column}: {clash}, and the column is {kind}.") from None
+            raise DataError(
+                f"domain of {table.name}.{column}: {clash}, and the column is {kind}."
+            ) from None
         found.append(fit if fits else value)
     return tuple(found)

@@ -27,7 +27,11 @@ from tacit.queries.sql_scope import Scope, shown, start_of
 from tacit.queries.sql_supports import conjunctive, supports
 from tacit.queries.truth import Dependence, Formula
 
-VALUES_NAMES = {"duckdb": ("col", 0), "postgres": ("column", 1), "spark": ("col", 1)}  # what the columns of VALUES are called
+VALUES_NAMES = {
+    "duckdb": ("col", 0),
+    "postgres": ("column", 1),
+    "spark": ("col", 1),
+}  # what the columns of VALUES are called
 DEFAULT_SCHEMAS = ("", "main", "public", "default")
 
 
@@ -43,14 +47,22 @@ def read_sql(
 ) -> Reading:
     """Read a SELECT; see `tacit.queries.read.read`."""
     source = Text(text, file or name)
-    reading = read_tree(parsed(source, dialect, explain), source, relations, name=name, dialect=dialect, views=views)
+    reading = read_tree(
+        parsed(source, dialect, explain), source, relations, name=name, dialect=dialect, views=views
+    )
     if explain is not None:
         explained_by(explain, source)
     return reading
 
 
 def read_tree(
-    tree: exp.Expr, source: Text, relations: Relations, *, name: str, dialect: str, views: Mapping[str, str] | None = None
+    tree: exp.Expr,
+    source: Text,
+    relations: Relations,
+    *,
+    name: str,
+    dialect: str,
+    views: Mapping[str, str] | None = None,
 ) -> Reading:
     """Read a query that is parsed already; errors speak of places in `source`."""
     check_case(tree, relations, dialect, source)
@@ -60,10 +72,15 @@ def read_tree(
     except (TooManyBodies, RecursionError):
         raise QueryError(
             "this query is nested too deeply, or falls apart into too many conjunctive queries.",
-            code="too-large", hint="Split it into several views.", mark=source.mark(0),
-        ) from None  # fmt: skip
+            code="too-large",
+            hint="Split it into several views.",
+            mark=source.mark(0),
+        ) from None
     by = hidden_order(tree)
-    return replace(_reading(reader, rows, tree, source, name), sorted_by=None if by is None else " ".join(shown(by, dialect).split()))
+    return replace(
+        _reading(reader, rows, tree, source, name),
+        sorted_by=None if by is None else " ".join(shown(by, dialect).split()),
+    )
 
 
 def check_case(tree: exp.Expr, relations: Relations, dialect: str, source: Text) -> None:
@@ -75,8 +92,17 @@ def check_case(tree: exp.Expr, relations: Relations, dialect: str, source: Text)
         return
     seen: dict[str, str] = {}
     tables = {one.name.lower() for one in tree.find_all(exp.Table)}
-    columns = [column for name, one in relations.items() if name.rpartition(".")[2].lower() in tables for column in one.columns]
-    written = [(_spelled(one.name, one.quoted, dialect), one) for one in tree.find_all(exp.Identifier) if not isinstance(one.parent, exp.Table) or one.arg_key != "this"]
+    columns = [
+        column
+        for name, one in relations.items()
+        if name.rpartition(".")[2].lower() in tables
+        for column in one.columns
+    ]
+    written = [
+        (_spelled(one.name, one.quoted, dialect), one)
+        for one in tree.find_all(exp.Identifier)
+        if not isinstance(one.parent, exp.Table) or one.arg_key != "this"
+    ]
     used = {spelled.lower() for spelled, _ in written}
     for column in columns:
         if column.lower() in used:
@@ -84,9 +110,11 @@ def check_case(tree: exp.Expr, relations: Relations, dialect: str, source: Text)
     for spelled, node in written:
         if (other := seen.setdefault(spelled.lower(), spelled)) != spelled:
             raise QueryError(
-                f"{spelled!r} and {other!r} differ only in case.", code="ambiguous-column",
-                hint="Write the name as the database has it, in quotes where it has capital letters, or choose another.", mark=source.mark(start_of(node)),
-            )  # fmt: skip
+                f"{spelled!r} and {other!r} differ only in case.",
+                code="ambiguous-column",
+                hint="Write the name as the database has it, in quotes where it has capital letters, or choose another.",
+                mark=source.mark(start_of(node)),
+            )
 
 
 def _spelled(name: str, quoted: bool, dialect: str) -> str:
@@ -104,13 +132,26 @@ def _reading(reader: Reader, rows: Rows, tree: exp.Expr, source: Text, name: str
         bag = rows.bags and not (as_set and rows.distinct)
         parts = tuple(conjunctive(body) for body in rows.bodies)
         exact = Query(name, parts if bag else tuple(dict.fromkeys(parts)), bag)
-        return Reading(name, source.text, "sql", columns, (exact,), exact, converts=reader.notes.converts)
+        return Reading(
+            name, source.text, "sql", columns, (exact,), exact, converts=reader.notes.converts
+        )
     notes = list(dict.fromkeys(reader.notes.found))
     if rows.sets or not notes:
         line, column = source.place(start_of(tree) or 0)
-        whole = Approximation("counts", shown(tree, reader.dialect), APPROXIMATED["counts"], line, column)
+        whole = Approximation(
+            "counts", shown(tree, reader.dialect), APPROXIMATED["counts"], line, column
+        )
         notes = notes + (list(dict.fromkeys(reader.notes.counts)) or [whole])
-    return Reading(name, source.text, "sql", columns, supports(name, rows.bodies), None, tuple(notes), reader.notes.converts)
+    return Reading(
+        name,
+        source.text,
+        "sql",
+        columns,
+        supports(name, rows.bodies),
+        None,
+        tuple(notes),
+        reader.notes.converts,
+    )
 
 
 def _is_set(tree: exp.Expr) -> bool:
@@ -134,7 +175,14 @@ class Cte:
 class Reader:
     """Reads queries over some relations; `notes` is what could not be read exactly."""
 
-    def __init__(self, relations: Relations, dialect: str, text: Text, views: Mapping[str, str], above: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        relations: Relations,
+        dialect: str,
+        text: Text,
+        views: Mapping[str, str],
+        above: Sequence[str] = (),
+    ) -> None:
         self.relations = relations
         self.algebra = Algebra(relations)
         self.dialect = dialect
@@ -154,7 +202,9 @@ class Reader:
 
     def refuse(self, code: str, node: exp.Expr, why: str) -> QueryError:
         """The error for something that is not read at all."""
-        return QueryError(f"{why}.", code=code, hint=HINTS.get(code), mark=self.text.mark(start_of(node)))
+        return QueryError(
+            f"{why}.", code=code, hint=HINTS.get(code), mark=self.text.mark(start_of(node))
+        )
 
     def expressions(self, scope: Scope) -> Expressions:
         """A reader of values and conditions."""
@@ -191,11 +241,15 @@ class Reader:
                 from tacit.queries.sql_select import SelectReader
 
                 return SelectReader(self, node, outer, bag, only_exists).read()
-            raise self.refuse("not-a-query", node, f"{node.key.upper()} is not a query that Tacit reads")
+            raise self.refuse(
+                "not-a-query", node, f"{node.key.upper()} is not a query that Tacit reads"
+            )
         finally:
             self.ctes = before
 
-    def _parenthesised(self, node: exp.Subquery, outer: Scope, bag: bool, only_exists: bool) -> Rows:
+    def _parenthesised(
+        self, node: exp.Subquery, outer: Scope, bag: bool, only_exists: bool
+    ) -> Rows:
         self.allow(node, "this", "alias", "with_", "order", "limit", "offset")
         if isinstance(node.this, exp.Table):
             return self.query(exp.select("*").from_(node.this.copy()), outer, bag, only_exists)
@@ -220,7 +274,10 @@ class Reader:
         if cte.reading:
             raise self.refuse("recursion", cte.node, f"{cte.node.alias} is defined by itself")
         if bag not in cte.read:
-            before, self.ctes = self.ctes, {**cte.known, **({cte.node.alias.lower(): cte} if cte.recursive else {})}
+            before, self.ctes = (
+                self.ctes,
+                {**cte.known, **({cte.node.alias.lower(): cte} if cte.recursive else {})},
+            )
             cte.reading = cte.recursive
             try:
                 rows = self.query(cte.node.this, cte.outer or Scope(self.text), bag, False)
@@ -233,10 +290,15 @@ class Reader:
         alias = node.args["alias"]
         given = [one.name for one in alias.args.get("columns") or []]
         if len(given) > len(rows.columns):
-            raise self.refuse("arity", node, f"{alias.name} has {len(rows.columns)} columns and {len(given)} names")
+            raise self.refuse(
+                "arity",
+                node,
+                f"{alias.name} has {len(rows.columns)} columns and {len(given)} names",
+            )
         names = given + [column.name for column in rows.columns[len(given) :]]
         columns = tuple(
-            Column(name, column.kind, column.named or at < len(given)) for at, (name, column) in enumerate(zip(names, rows.columns, strict=True))
+            Column(name, column.kind, column.named or at < len(given))
+            for at, (name, column) in enumerate(zip(names, rows.columns, strict=True))
         )
         return Rows(columns, rows.bodies, rows.sets, rows.bags, rows.distinct)
 
@@ -254,8 +316,10 @@ class Reader:
         known = [*self.relations, *self.views, *(cte.node.alias for cte in self.ctes.values())]
         raise QueryError(
             f"there is no table {name!r}.",
-            code="unknown-table", hint=did_you_mean(name, known), mark=self.text.mark(start_of(node)),
-        )  # fmt: skip
+            code="unknown-table",
+            hint=did_you_mean(name, known),
+            mark=self.text.mark(start_of(node)),
+        )
 
     def _view(self, name: str, node: exp.Table, bag: bool) -> Rows:
         from tacit.queries.datalog import is_datalog, rows_of
@@ -276,24 +340,36 @@ class Reader:
         if len({len(line) for line in lines}) != 1:
             raise self.refuse("arity", node, "the rows of VALUES differ in length")
         word, first = VALUES_NAMES[self.dialect]
-        columns = [Column(f"{word}{at + first}", _common_kind([line[at] for line in lines])) for at in range(len(lines[0]))]
+        columns = [
+            Column(f"{word}{at + first}", _common_kind([line[at] for line in lines]))
+            for at in range(len(lines[0]))
+        ]
         for at in range(len(columns)):
             if len({line[at].family for line in lines} - {None}) > 1:
                 expressions.note("implicit-cast", node)
-                lines = [[*line[:at], Value(OPAQUE, None, line[at].depends), *line[at + 1 :]] for line in lines]
+                lines = [
+                    [*line[:at], Value(OPAQUE, None, line[at].depends), *line[at + 1 :]]
+                    for line in lines
+                ]
         unit = Rows((), (Body(),), distinct=True)
         found: Rows | None = None
         for line in lines:
-            rows = self.algebra.depending(unit, (), [one for value in line for one in value.depends])
+            rows = self.algebra.depending(
+                unit, (), [one for value in line for one in value.depends]
+            )
             rows = self.algebra.projected(rows, (), columns, [value.entry for value in line])
             found = self.algebra.united(found, rows, tuple(columns)) if found else rows
         assert found is not None
         return found
 
     def _operation(self, node: exp.SetOperation, outer: Scope, bag: bool) -> Rows:
-        self.allow(node, "this", "expression", "distinct", "with_", "order", "limit", "offset", "by_name")
+        self.allow(
+            node, "this", "expression", "distinct", "with_", "order", "limit", "offset", "by_name"
+        )
         once = bool(node.args.get("distinct"))
-        left, right = (self.query(one, outer, bag and not once, False) for one in (node.this, node.expression))
+        left, right = (
+            self.query(one, outer, bag and not once, False) for one in (node.this, node.expression)
+        )
         if node.args.get("by_name"):
             left, right = self._by_name(left, right, node)
         if len(left.columns) != len(right.columns):
@@ -326,27 +402,46 @@ class Reader:
         """UNION BY NAME: columns of one name go together, and a side without one has NULL there."""
         if not isinstance(node, exp.Union):
             raise self.refuse("not-read", node, f"{node.key.upper()} BY NAME is not read")
-        names = {column.name.lower(): column.name for rows in (right, left) for column in rows.columns}
-        order = dict.fromkeys(column.name.lower() for rows in (left, right) for column in rows.columns)
+        names = {
+            column.name.lower(): column.name for rows in (right, left) for column in rows.columns
+        }
+        order = dict.fromkeys(
+            column.name.lower() for rows in (left, right) for column in rows.columns
+        )
         found = []
         for rows in (left, right):
             slots = self.algebra.fresh.slots(len(rows.columns))
-            mine = {column.name.lower(): (slot, column.kind) for column, slot in zip(rows.columns, slots, strict=True)}
+            mine = {
+                column.name.lower(): (slot, column.kind)
+                for column, slot in zip(rows.columns, slots, strict=True)
+            }
             if len(mine) < len(rows.columns):
                 raise self.refuse("ambiguous-column", node, "a side has two columns of one name")
-            columns = [Column(names[name], mine[name][1] if name in mine else None) for name in order]
-            found.append(self.algebra.projected(rows, slots, columns, [mine[n][0] if n in mine else NULL for n in order]))
+            columns = [
+                Column(names[name], mine[name][1] if name in mine else None) for name in order
+            ]
+            found.append(
+                self.algebra.projected(
+                    rows, slots, columns, [mine[n][0] if n in mine else NULL for n in order]
+                )
+            )
         return found[0], found[1]
 
-    def _alike(self, left: Rows, right: Rows, node: exp.SetOperation) -> tuple[Rows, Rows, tuple[Column, ...]]:
+    def _alike(
+        self, left: Rows, right: Rows, node: exp.SetOperation
+    ) -> tuple[Rows, Rows, tuple[Column, ...]]:
         """Both sides with columns of the same kinds; where the engine would convert one, it is opaque."""
         columns = []
         for at, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
             kinds = [family(column.kind) for column in (one, other)]
             decimal = "decimal" in (one.kind, other.kind)
-            self.notes.converts |= decimal and self.dialect != "postgres"  # one side is brought to the digits of the other
+            self.notes.converts |= (
+                decimal and self.dialect != "postgres"
+            )  # one side is brought to the digits of the other
             # PostgreSQL keeps the digits of one of two equal numbers: 1.0 or 1.00.
-            if (None not in kinds and kinds[0] != kinds[1]) or (decimal and self.dialect == "postgres"):
+            if (None not in kinds and kinds[0] != kinds[1]) or (
+                decimal and self.dialect == "postgres"
+            ):
                 self.expressions(Scope(self.text)).note("implicit-cast", node)
                 left, right = _blanked(left, at), _blanked(right, at)
                 columns.append(Column(one.name, None, one.named))
@@ -360,19 +455,27 @@ class Reader:
         for one in order.expressions:
             self.allow(one, "this", "desc", "nulls_first")
             if not _order_is_plain(one):
-                raise self.refuse("not-read", one, "a subquery in ORDER BY behind a set operation is not read")
+                raise self.refuse(
+                    "not-read", one, "a subquery in ORDER BY behind a set operation is not read"
+                )
             for inner in one.this.walk():
                 if not isinstance(inner, exp.Column | exp.Identifier | exp.DataType | exp.Var):
                     expressions.check(inner)
 
-    def limited(self, rows: Rows, node: exp.Expr, scope: Scope, depends: Sequence[Dependence]) -> Rows:
+    def limited(
+        self, rows: Rows, node: exp.Expr, scope: Scope, depends: Sequence[Dependence]
+    ) -> Rows:
         """The rows after ORDER BY, OFFSET and LIMIT. Order alone changes nothing: rows are compared as a bag."""
         expressions = self.expressions(scope)
         if not isinstance(node, exp.Select) and node.args.get("order"):
             self._check_order(node.args["order"], expressions)
-        limits = [part for part in (node.args.get("limit"), node.args.get("offset")) if part is not None]
+        limits = [
+            part for part in (node.args.get("limit"), node.args.get("offset")) if part is not None
+        ]
         for part in limits:
-            if any(part.find(exp.Query, exp.Subquery, exp.Column) for part in part.iter_expressions()):
+            if any(
+                part.find(exp.Query, exp.Subquery, exp.Column) for part in part.iter_expressions()
+            ):
                 raise self.refuse("not-read", part, f"{shown(part, self.dialect)} is computed")
             for child in part.iter_expressions():
                 if not isinstance(child, exp.LimitOptions):
@@ -408,5 +511,3 @@ def _blanked(rows: Rows, at: int) -> Rows:
         return Body(head, body.atoms, body.comparisons, body.known, body.pending)
 
     return Rows(rows.columns, tuple(map(blank, rows.bodies)), False, False)
-
-

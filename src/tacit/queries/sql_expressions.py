@@ -23,11 +23,27 @@ from tacit.queries.truth import Dependence, Formula
 
 Operator = Literal["=", "!=", "<", "<="]
 COMPARISONS: dict[type[exp.Expr], tuple[Operator, bool]] = {
-    exp.EQ: ("=", False), exp.NEQ: ("!=", False), exp.LT: ("<", False), exp.LTE: ("<=", False),
-    exp.GT: ("<", True), exp.GTE: ("<=", True),
-}  # fmt: skip
-CONSTANT_KINDS = {"number": "decimal", "text": "text", "date": "date", "timestamp": "timestamp", "boolean": "boolean"}
-WORDS = {"number": "a number", "text": "text", "date": "a date", "timestamp": "a timestamp", "boolean": "true or false"}
+    exp.EQ: ("=", False),
+    exp.NEQ: ("!=", False),
+    exp.LT: ("<", False),
+    exp.LTE: ("<=", False),
+    exp.GT: ("<", True),
+    exp.GTE: ("<=", True),
+}
+CONSTANT_KINDS = {
+    "number": "decimal",
+    "text": "text",
+    "date": "date",
+    "timestamp": "timestamp",
+    "boolean": "boolean",
+}
+WORDS = {
+    "number": "a number",
+    "text": "text",
+    "date": "a date",
+    "timestamp": "a timestamp",
+    "boolean": "true or false",
+}
 TOO_LARGE = 10**30
 EXACT_DIGITS = 18
 SHORT = 10**9  # what fits beside the digits of every decimal
@@ -44,7 +60,9 @@ class Value:
     @property
     def family(self) -> str | None:
         """What it is compared as."""
-        return family_of(self.entry.value) if isinstance(self.entry, Constant) else family(self.kind)
+        return (
+            family_of(self.entry.value) if isinstance(self.entry, Constant) else family(self.kind)
+        )
 
 
 class Notes:
@@ -86,17 +104,29 @@ class Expressions:
         """The value of an expression."""
         if isinstance(node, exp.Paren) and only(node, "this"):
             return self.value(node.this)
-        if isinstance(node, exp.Column) and only(node, "this", "table", "db") and isinstance(node.this, exp.Identifier):
+        if (
+            isinstance(node, exp.Column)
+            and only(node, "this", "table", "db")
+            and isinstance(node.this, exp.Identifier)
+        ):
             return self._column(node)
         constant = self.constant(node)
         if constant is not None:
             whole = isinstance(constant.value, int) and not isinstance(constant.value, bool)
-            return Value(constant, "integer" if whole else CONSTANT_KINDS.get(family_of(constant.value) or ""))
+            return Value(
+                constant,
+                "integer" if whole else CONSTANT_KINDS.get(family_of(constant.value) or ""),
+            )
         return self.unread(node)
 
     def _column(self, node: exp.Column) -> Value:
         alias = node.name.lower()
-        if not node.table and alias in self.scope.aliases and alias not in self.aliases_open and self.scope.here(node) is None:
+        if (
+            not node.table
+            and alias in self.scope.aliases
+            and alias not in self.aliases_open
+            and self.scope.here(node) is None
+        ):
             self.aliases_open.add(alias)
             try:
                 return self.value(self.scope.aliases[alias])
@@ -110,14 +140,22 @@ class Expressions:
         if isinstance(node, exp.Paren) and only(node, "this"):
             return self.constant(node.this)
         if isinstance(node, exp.Literal):
-            return Constant(node.this if node.is_string else number(node.this)) if _written(node) and self._is_exact(node) else None
+            return (
+                Constant(node.this if node.is_string else number(node.this))
+                if _written(node) and self._is_exact(node)
+                else None
+            )
         if isinstance(node, exp.Boolean):
             return Constant(bool(node.this))
         if isinstance(node, exp.Null):
             return NULL
         if isinstance(node, exp.Neg):
             inner = self.constant(node.this)
-            return Constant(-inner.value) if inner is not None and family_of(inner.value) == "number" else None
+            return (
+                Constant(-inner.value)
+                if inner is not None and family_of(inner.value) == "number"
+                else None
+            )
         if isinstance(node, exp.Add | exp.Sub | exp.Mul):
             return self._sum(node)
         return self._cast(node) if isinstance(node, exp.Cast) else None
@@ -126,7 +164,9 @@ class Expressions:
         """Is a number what it is written as? But for PostgreSQL databases round what has an exponent or very many digits."""
         if node.is_string or self.dialect == "postgres":
             return True
-        return "e" not in node.this.lower() and sum(one.isdigit() for one in node.this) <= EXACT_DIGITS
+        return (
+            "e" not in node.this.lower() and sum(one.isdigit() for one in node.this) <= EXACT_DIGITS
+        )
 
     def _sum(self, node: exp.Binary) -> Constant | None:
         """Arithmetic on whole numbers that are written down: 1999 + 1."""
@@ -134,7 +174,10 @@ class Expressions:
         if left is None or right is None or not only(node, "this", "expression"):
             return None
         one, other = left.value, right.value
-        if not all(isinstance(v, int) and not isinstance(v, bool) and abs(v) < TOO_LARGE for v in (one, other)):
+        if not all(
+            isinstance(v, int) and not isinstance(v, bool) and abs(v) < TOO_LARGE
+            for v in (one, other)
+        ):
             return None
         if isinstance(node, exp.Add):
             return Constant(one + other)
@@ -143,13 +186,19 @@ class Expressions:
     @staticmethod
     def _cast(node: exp.Cast) -> Constant | None:
         """DATE '1994-01-01' and its like."""
-        if not (isinstance(node.this, exp.Literal) and node.this.is_string and only(node, "this", "to")):
+        if not (
+            isinstance(node.this, exp.Literal) and node.this.is_string and only(node, "this", "to")
+        ):
             return None
         written, to = node.this.this, node.to.this
         found: dt.date | None = None
         if to == exp.DataType.Type.DATE:
             found = day(written)
-        elif to in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATETIME):
+        elif to in (
+            exp.DataType.Type.TIMESTAMP,
+            exp.DataType.Type.TIMESTAMPNTZ,
+            exp.DataType.Type.DATETIME,
+        ):
             found = moment(written)
         return Constant(found) if found is not None and not node.to.expressions else None
 
@@ -166,7 +215,11 @@ class Expressions:
         """The type of what is left to the engine, where it is plain."""
         if isinstance(node, exp.Count):
             return "integer"
-        if isinstance(node, exp.Min | exp.Max) and isinstance(node.this, exp.Column) and not node.expressions:
+        if (
+            isinstance(node, exp.Min | exp.Max)
+            and isinstance(node.this, exp.Column)
+            and not node.expressions
+        ):
             return self.scope.find(node.this).kind
         return None
 
@@ -185,7 +238,9 @@ class Expressions:
             return (Dependence(rows, self.fresh.slots(len(rows.columns))),)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             if not only(node, "this", "table", "db"):
-                raise self.refused("not-read", f"{shown(node, self.dialect)} is not a plain column", node)
+                raise self.refused(
+                    "not-read", f"{shown(node, self.dialect)} is not a plain column", node
+                )
             return self._looked_at_column(node)
         self.check(node)
         return tuple(found for child in self._children(node) for found in self.looked_at(child))
@@ -205,10 +260,14 @@ class Expressions:
         """Refuse what cannot stand in a query that is read."""
         if isinstance(node, exp.Window | exp.WindowSpec):
             if not self.aggregates:
-                raise self.refused("misplaced", f"{shown(node, self.dialect)} cannot stand here", node)
+                raise self.refused(
+                    "misplaced", f"{shown(node, self.dialect)} cannot stand here", node
+                )
             return
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
-            raise self.refused("not-read", f"* cannot stand in {shown(node.parent or node, self.dialect)}", node)
+            raise self.refused(
+                "not-read", f"* cannot stand in {shown(node.parent or node, self.dialect)}", node
+            )
         reason = refusal(node, self.dialect)
         if reason is not None:
             raise self.refused(*reason, node)
@@ -217,7 +276,9 @@ class Expressions:
 
     def refused(self, code: str, why: str, node: exp.Expr) -> QueryError:
         """The error for something that is not read at all."""
-        return QueryError(f"{why}.", code=code, hint=HINTS.get(code), mark=self.scope.text.mark(start_of(node)))
+        return QueryError(
+            f"{why}.", code=code, hint=HINTS.get(code), mark=self.scope.text.mark(start_of(node))
+        )
 
     # -- conditions
 
@@ -239,9 +300,13 @@ class Expressions:
 
     def _readers(self) -> dict[type[exp.Expr], Callable[..., Formula]]:
         return {
-            exp.Is: self._is, exp.In: self._in, exp.Between: self._between, exp.Exists: self._exists,
-            exp.NullSafeEQ: self._same, exp.NullSafeNEQ: self._same,
-        }  # fmt: skip
+            exp.Is: self._is,
+            exp.In: self._in,
+            exp.Between: self._between,
+            exp.Exists: self._exists,
+            exp.NullSafeEQ: self._same,
+            exp.NullSafeNEQ: self._same,
+        }
 
     def _connected(self, node: exp.Expr, positive: bool) -> Formula:
         """AND and OR, without recursion along long chains."""
@@ -254,7 +319,9 @@ class Expressions:
             else:
                 parts.append(one)
         found = [self.formula(one, positive) for one in parts]
-        joint: Callable[[Formula, Formula], Formula] = truth.Both if isinstance(node, exp.And) else truth.Either
+        joint: Callable[[Formula, Formula], Formula] = (
+            truth.Both if isinstance(node, exp.And) else truth.Either
+        )
         return _balanced(joint, found)
 
     def _plain(self, node: exp.Expr) -> Formula:
@@ -277,31 +344,49 @@ class Expressions:
     def _comparison(self, node: exp.Expr, positive: bool) -> Formula:
         operator, turned = COMPARISONS[type(node)]
         left, right = node.this, node.expression
-        if isinstance(right, exp.Any) and operator == "=" and isinstance(right.this, exp.Query | exp.Subquery):
+        if (
+            isinstance(right, exp.Any)
+            and operator == "="
+            and isinstance(right.this, exp.Query | exp.Subquery)
+        ):
             return self._in_query(node, [left], right.this, positive)
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple) and operator in ("=", "!="):
             return self._tuples(node, left.expressions, right.expressions, operator)
         return self._compared(node, self.value(left), operator, self.value(right), turned)
 
-    def _tuples(self, node: exp.Expr, left: Sequence[exp.Expr], right: Sequence[exp.Expr], operator: str) -> Formula:
+    def _tuples(
+        self, node: exp.Expr, left: Sequence[exp.Expr], right: Sequence[exp.Expr], operator: str
+    ) -> Formula:
         if len(left) != len(right):
-            raise self.refused("arity", f"{shown(node, self.dialect)} compares {len(left)} with {len(right)} values", node)
+            raise self.refused(
+                "arity",
+                f"{shown(node, self.dialect)} compares {len(left)} with {len(right)} values",
+                node,
+            )
         equal: Formula = truth.Constantly("T")
         for one, other in zip(left, right, strict=True):
-            equal = truth.both(equal, self._compared(node, self.value(one), "=", self.value(other), False))
+            equal = truth.both(
+                equal, self._compared(node, self.value(one), "=", self.value(other), False)
+            )
         if not self.standard_rows:
             equal = truth.both(_nulls_meet(equal), truth.Unread())
             self.note("row-value", node)
         return equal if operator == "=" else truth.Not(equal)
 
-    def _compared(self, node: exp.Expr, left: Value, operator: Operator, right: Value, turned: bool) -> Formula:
+    def _compared(
+        self, node: exp.Expr, left: Value, operator: Operator, right: Value, turned: bool
+    ) -> Formula:
         found = self.pair(node, left, right, ordered=operator in ("<", "<="))
         if found is None:
             return truth.Unread(left.depends + right.depends)
         one, other = found
-        return truth.Compare(other, operator, one) if turned else truth.Compare(one, operator, other)
+        return (
+            truth.Compare(other, operator, one) if turned else truth.Compare(one, operator, other)
+        )
 
-    def pair(self, node: exp.Expr, left: Value, right: Value, *, ordered: bool = False) -> tuple[Term, Term] | None:
+    def pair(
+        self, node: exp.Expr, left: Value, right: Value, *, ordered: bool = False
+    ) -> tuple[Term, Term] | None:
         """Two values brought to one kind; None where only the engine can compare them."""
         if isinstance(left.entry, Opaque) or isinstance(right.entry, Opaque):
             self.notes.converts |= left.family is None or left.family != right.family
@@ -328,7 +413,9 @@ class Expressions:
         if self.dialect == "postgres" or value.family != "number" or beside.family != "number":
             return False
         if isinstance(value.entry, Constant):
-            return not isinstance(value.entry.value, int) or (abs(value.entry.value) >= SHORT and beside.kind == "decimal")
+            return not isinstance(value.entry.value, int) or (
+                abs(value.entry.value) >= SHORT and beside.kind == "decimal"
+            )
         return "decimal" in (value.kind, beside.kind) and not isinstance(beside.entry, Constant)
 
     def _fit(self, node: exp.Expr, value: Value, beside: Value) -> Term | None:
@@ -339,7 +426,9 @@ class Expressions:
         if not isinstance(value.entry, Constant):
             # A constant beside a column takes the column's kind, never the reverse.
             return value.entry if isinstance(beside.entry, Constant) else None
-        kind = CONSTANT_KINDS.get(beside.family) if isinstance(beside.entry, Constant) else beside.kind
+        kind = (
+            CONSTANT_KINDS.get(beside.family) if isinstance(beside.entry, Constant) else beside.kind
+        )
         if isinstance(beside.entry, Constant):
             return None
         try:
@@ -357,7 +446,9 @@ class Expressions:
     def _same(self, node: exp.Binary, positive: bool) -> Formula:
         left, right = self.value(node.this), self.value(node.expression)
         found = self.pair(node, left, right)
-        formula: Formula = truth.Unread(left.depends + right.depends) if found is None else truth.IsSame(*found)
+        formula: Formula = (
+            truth.Unread(left.depends + right.depends) if found is None else truth.IsSame(*found)
+        )
         return formula if isinstance(node, exp.NullSafeEQ) else truth.Not(formula)
 
     def _is(self, node: exp.Is, positive: bool) -> Formula:
@@ -366,9 +457,15 @@ class Expressions:
         formula: Formula
         if isinstance(right, exp.Null):
             value = self.value(node.this)
-            formula = truth.Unread(value.depends) if isinstance(value.entry, Opaque) else truth.IsNull(value.entry)
+            formula = (
+                truth.Unread(value.depends)
+                if isinstance(value.entry, Opaque)
+                else truth.IsNull(value.entry)
+            )
         elif isinstance(right, exp.Boolean) and only(node, "this", "expression", "negate"):
-            formula = truth.Is(self.formula(node.this, False), truth.TRUE if right.this else truth.FALSE)
+            formula = truth.Is(
+                self.formula(node.this, False), truth.TRUE if right.this else truth.FALSE
+            )
         else:
             formula = truth.Unread(self.unread(node).depends)
         return truth.Not(formula) if turned else formula
@@ -378,7 +475,9 @@ class Expressions:
             return truth.Unread(self.unread(node).depends)
         value = self.value(node.this)
         low = self._compared(node, self.value(node.args["low"]), "<=", value, False)
-        return truth.Both(low, self._compared(node, value, "<=", self.value(node.args["high"]), False))
+        return truth.Both(
+            low, self._compared(node, value, "<=", self.value(node.args["high"]), False)
+        )
 
     def _exists(self, node: exp.Exists, positive: bool) -> Formula:
         if not only(node, "this") or not isinstance(node.this, exp.Query | exp.Subquery):
@@ -401,7 +500,9 @@ class Expressions:
             return self._in_tuples(node, left, items)
         return self._in_list(node, items)
 
-    def _in_tuples(self, node: exp.In, left: Sequence[exp.Expr], items: Sequence[exp.Expr]) -> Formula:
+    def _in_tuples(
+        self, node: exp.In, left: Sequence[exp.Expr], items: Sequence[exp.Expr]
+    ) -> Formula:
         formula: Formula = truth.Constantly("F")
         for item in items:
             if not isinstance(item, exp.Tuple):
@@ -416,14 +517,23 @@ class Expressions:
             return truth.Unread(tuple(one for other in (value, *others) for one in other.depends))
         formulas = [self._compared(node, value, "=", other, False) for other in others]
         constants = [one.right for one in formulas if isinstance(one, truth.Compare)]
-        if len(constants) == len(formulas) and all(isinstance(one, Constant) and one != NULL for one in constants):
-            return truth.Among(value.entry, tuple(dict.fromkeys(one for one in constants if isinstance(one, Constant))))
+        if len(constants) == len(formulas) and all(
+            isinstance(one, Constant) and one != NULL for one in constants
+        ):
+            return truth.Among(
+                value.entry,
+                tuple(dict.fromkeys(one for one in constants if isinstance(one, Constant))),
+            )
         return _balanced(truth.Either, formulas)
 
-    def _in_query(self, node: exp.Expr, left: Sequence[exp.Expr], query: exp.Expr, positive: bool) -> Formula:
+    def _in_query(
+        self, node: exp.Expr, left: Sequence[exp.Expr], query: exp.Expr, positive: bool
+    ) -> Formula:
         rows = self.subquery(query, self.scope, False, False)
         if len(rows.columns) != len(left):
-            raise self.refused("arity", f"IN compares {len(left)} with {len(rows.columns)} columns", node)
+            raise self.refused(
+                "arity", f"IN compares {len(left)} with {len(rows.columns)} columns", node
+            )
         slots = self.fresh.slots(len(rows.columns))
         self.note("semijoin" if positive else "not-in", node, counts=positive)
         values = [self.value(one) for one in left]
@@ -453,7 +563,9 @@ def _nulls_meet(formula: Formula) -> Formula:
     """The same conjunction of equalities, with NULL equal to NULL."""
     if isinstance(formula, truth.Both):
         return truth.Both(_nulls_meet(formula.left), _nulls_meet(formula.right))
-    return truth.IsSame(formula.left, formula.right) if isinstance(formula, truth.Compare) else formula
+    return (
+        truth.IsSame(formula.left, formula.right) if isinstance(formula, truth.Compare) else formula
+    )
 
 
 def is_limited(node: exp.Expr) -> bool:

@@ -57,8 +57,10 @@ class FromReader:
         self._names_differ(left, right)
         return Group(
             self.algebra.product(left.rows, left.slots, right.rows),
-            left.slots + right.slots, left.sources + right.sources, left.visible + right.visible,
-        )  # fmt: skip
+            left.slots + right.slots,
+            left.sources + right.sources,
+            left.visible + right.visible,
+        )
 
     def _names_differ(self, left: Group, right: Group) -> None:
         taken = {source.alias.lower() for source in left.sources if source.alias}
@@ -87,14 +89,20 @@ class FromReader:
             inside: exp.Expr = node
             if isinstance(node, exp.Lateral):
                 if not only(node, "this", "alias") or not isinstance(node.this, exp.Subquery):
-                    raise reader.refuse("table-function", node, "LATERAL over anything but a subquery is not read")
+                    raise reader.refuse(
+                        "table-function", node, "LATERAL over anything but a subquery is not read"
+                    )
                 inside = node.this
             joins: list[exp.Join] = []
             if isinstance(node, exp.Subquery):
                 reader.allow(node, "this", "alias", "joins", "sample")
                 joins = node.args.get("joins") or []
             scope = self._lateral(before) if lateral else self.outer
-            bare = inside.this if isinstance(inside, exp.Subquery) and only(inside, "this", "alias", "joins") else inside
+            bare = (
+                inside.this
+                if isinstance(inside, exp.Subquery) and only(inside, "this", "alias", "joins")
+                else inside
+            )
             rows = reader.query(bare, scope, self.bag, False)
             group = self._named(rows, node)
             for join in joins:
@@ -117,7 +125,9 @@ class FromReader:
 
     def _shown(self, group: Group) -> Rows:
         columns = [Column(name.name, name.kind, name.named) for name in group.visible]
-        return self.algebra.projected(group.rows, group.slots, columns, [name.slot for name in group.visible])
+        return self.algebra.projected(
+            group.rows, group.slots, columns, [name.slot for name in group.visible]
+        )
 
     def _table(self, node: exp.Table, before: Group) -> Group:
         reader = self.reader
@@ -126,7 +136,9 @@ class FromReader:
         if node.args.get("pivots"):
             raise reader.refuse("pivot", node, "PIVOT and UNPIVOT are not read")
         if not isinstance(node.this, exp.Identifier):
-            raise reader.refuse("table-function", node, f"{shown(node, reader.dialect)} in FROM is not read")
+            raise reader.refuse(
+                "table-function", node, f"{shown(node, reader.dialect)} in FROM is not read"
+            )
         reader.allow(node, "this", "alias", "db", "catalog", "joins")
         group = self._named(reader.table(node, self.bag), node)
         for join in node.args.get("joins") or []:
@@ -141,7 +153,9 @@ class FromReader:
             self.reader.allow(alias, "this", "columns")
             given = [one.name for one in alias.args.get("columns") or []]
             if len(given) > len(names):
-                raise self.reader.refuse("arity", node, f"{alias.name} has {len(names)} columns and {len(given)} names")
+                raise self.reader.refuse(
+                    "arity", node, f"{alias.name} has {len(names)} columns and {len(given)} names"
+                )
             names[: len(given)] = given
         else:
             given = []
@@ -157,9 +171,18 @@ class FromReader:
 
     def _join(self, left: Group, join: exp.Join, before: Group) -> Group:
         reader = self.reader
-        side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
+        side, kind, method = (
+            str(join.args.get(part) or "").upper() for part in ("side", "kind", "method")
+        )
         reader.allow(join, "this", "on", "side", "kind", "using", "method")
-        if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
+        if method not in ("", "NATURAL") or kind not in (
+            "",
+            "INNER",
+            "CROSS",
+            "OUTER",
+            "SEMI",
+            "ANTI",
+        ):
             raise reader.refuse("join-kind", join, f"{method or kind} JOIN is not read")
         if side not in ("", "LEFT", "RIGHT", "FULL"):
             raise reader.refuse("join-kind", join, f"{side} JOIN is not read")
@@ -177,7 +200,11 @@ class FromReader:
         if side:
             reader.expressions(scope).note("outer-join", join)
             if side != "LEFT" and mentioned(right.rows) & set(left.slots):
-                raise reader.refuse("join-kind", join, f"{side} JOIN of a subquery that looks at the left side is not read")
+                raise reader.refuse(
+                    "join-kind",
+                    join,
+                    f"{side} JOIN of a subquery that looks at the left side is not read",
+                )
             rows = self.algebra.outer(
                 left.rows, right.rows, matches, keep_left=side != "RIGHT", keep_right=side != "LEFT"
             )
@@ -186,7 +213,9 @@ class FromReader:
         return self._merged(replace(both, rows=rows), left, right, pairs, side)
 
     def _beside_names(self, before: Group, left: Group) -> Group:
-        return Group(before.rows, before.slots, before.sources + left.sources, before.visible + left.visible)
+        return Group(
+            before.rows, before.slots, before.sources + left.sources, before.visible + left.visible
+        )
 
     def _half(self, left: Group, matches: Rows, kind: str, join: exp.Join, scope: Scope) -> Group:
         expressions = self.reader.expressions(scope)
@@ -196,7 +225,9 @@ class FromReader:
         expressions.note("not-exists", join)
         return replace(left, rows=self.algebra.anti(left.rows, matches))
 
-    def _pairs(self, left: Group, right: Group, join: exp.Join, natural: bool) -> list[tuple[Name, Name]]:
+    def _pairs(
+        self, left: Group, right: Group, join: exp.Join, natural: bool
+    ) -> list[tuple[Name, Name]]:
         """The columns that USING or NATURAL makes equal."""
         if natural:
             shared = [name.name for name in left.visible if same_name(name.name, right.visible)]
@@ -215,14 +246,22 @@ class FromReader:
             found.append((sides[0], sides[1]))
         return found
 
-    def _on(self, join: exp.Join, pairs: Sequence[tuple[Name, Name]], scope: Scope, negative: bool) -> Formula:
+    def _on(
+        self, join: exp.Join, pairs: Sequence[tuple[Name, Name]], scope: Scope, negative: bool
+    ) -> Formula:
         formula: Formula = truth.Constantly("T")
         expressions = self.reader.expressions(scope)
         for one, other in pairs:
             found = expressions.pair(join, Value(one.slot, one.kind), Value(other.slot, other.kind))
-            formula = truth.both(formula, truth.Compare(found[0], "=", found[1]) if found else truth.Unread())
+            formula = truth.both(
+                formula, truth.Compare(found[0], "=", found[1]) if found else truth.Unread()
+            )
         on = join.args.get("on")
-        return truth.both(formula, expressions.formula(on, not negative)) if on is not None else formula
+        return (
+            truth.both(formula, expressions.formula(on, not negative))
+            if on is not None
+            else formula
+        )
 
     def _merged(
         self, both: Group, left: Group, right: Group, pairs: Sequence[tuple[Name, Name]], side: str
@@ -241,7 +280,10 @@ class FromReader:
         mine = tuple(merged_names.get(name.slot, name) for name in left.visible)
         rest = tuple(name for name in right.visible if name.slot not in hidden)
         if self.reader.dialect != "duckdb":  # the shared columns come first
-            mine = (*merged_names.values(), *(name for name in left.visible if name.slot not in merged_names))
+            mine = (
+                *merged_names.values(),
+                *(name for name in left.visible if name.slot not in merged_names),
+            )
         return Group(rows, slots, both.sources, mine + rest)
 
     def _either(
@@ -250,18 +292,24 @@ class FromReader:
         """A column more: the left value, or the right one where there is no left row."""
         at, beside = slots.index(one.slot), slots.index(other.slot)
         bodies = [
-            replace(body, head=(*body.head, body.head[beside] if body.head[at] == NULL else body.head[at]))
+            replace(
+                body,
+                head=(*body.head, body.head[beside] if body.head[at] == NULL else body.head[at]),
+            )
             for body in rows.bodies
         ]
         (slot,) = self.algebra.fresh.slots(1)
         columns = (*rows.columns, Column(one.name, one.kind))
-        return replace(rows, columns=columns, bodies=tuple(bodies)), (*slots, slot), Name(one.name, slot, one.kind)
+        return (
+            replace(rows, columns=columns, bodies=tuple(bodies)),
+            (*slots, slot),
+            Name(one.name, slot, one.kind),
+        )
 
 
 def table_name(node: exp.Table) -> str:
     """The name of a table as the plan writes it."""
     return ".".join(part.name for part in node.parts[-2:])
-
 
 
 def _holds_joins(node: exp.Expr) -> bool:

@@ -42,7 +42,9 @@ AGGREGATES = _words(
     StddevSamp Sum Variance VariancePop
     """
 )
-WINDOWED = _words("CumeDist DenseRank FirstValue Lag LastValue Lead NthValue Ntile PercentRank Rank RowNumber")
+WINDOWED = _words(
+    "CumeDist DenseRank FirstValue Lag LastValue Lead NthValue Ntile PercentRank Rank RowNumber"
+)
 VOLATILE = _words(
     """
     CurrentCatalog CurrentDatabase CurrentDate CurrentDatetime CurrentRole CurrentSchema CurrentSchemas CurrentSession
@@ -59,7 +61,9 @@ VOLATILE_NAMES = _words(
     spark_partition_id user current_user session_user current_schema current_database getdate sysdate uuidv4 uuidv7
     """
 )
-PURE_NAMES = _words("isfinite list_value struct_pack strip_accents date_part nvl ifnull left right mod div bool")
+PURE_NAMES = _words(
+    "isfinite list_value struct_pack strip_accents date_part nvl ifnull left right mod div bool"
+)
 CLOCK = ("now", "today", "tomorrow", "yesterday", "current_date", "current_timestamp", "allballs")
 
 # What may stand inside an expression that is left to the engine.
@@ -90,7 +94,10 @@ def code_of(node: exp.Expr) -> str:
     name = type(node).__name__
     if name in AGGREGATES or isinstance(node, exp.Filter | exp.WithinGroup):
         return "aggregate"
-    return CODES.get(name, "condition" if isinstance(node, exp.Predicate | exp.Connector | exp.Not) else "function")
+    return CODES.get(
+        name,
+        "condition" if isinstance(node, exp.Predicate | exp.Connector | exp.Not) else "function",
+    )
 
 
 def refusal(node: exp.Expr, dialect: str) -> tuple[str, str] | None:
@@ -107,14 +114,26 @@ def refusal(node: exp.Expr, dialect: str) -> tuple[str, str] | None:
         return "unknown-function", f"{called}() is not a function that Tacit knows"
     if name in VOLATILE:
         return "volatile-function", f"{shown(node, dialect)} does not depend on the data alone"
-    if name in PURE and isinstance(node, exp.Func) and not any(node.args.values()) and name not in ("Pi", "Array", "Map"):
+    if (
+        name in PURE
+        and isinstance(node, exp.Func)
+        and not any(node.args.values())
+        and name not in ("Pi", "Array", "Map")
+    ):
         return "unknown-function", f"{shown(node, dialect)} without arguments may look at the clock"
-    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and str(node.this.this).lower().strip() in CLOCK:
+    if (
+        isinstance(node, exp.Cast)
+        and isinstance(node.this, exp.Literal)
+        and str(node.this.this).lower().strip() in CLOCK
+    ):
         return "volatile-function", f"{shown(node, dialect)} looks at the clock"
     if name in PURE | AGGREGATES | WINDOWED | PLAIN:
         return None
     if isinstance(node, exp.Func):
-        return "unknown-function", f"{shown(node, dialect).split('(')[0].lower()}() is not a function that Tacit knows"
+        return (
+            "unknown-function",
+            f"{shown(node, dialect).split('(')[0].lower()}() is not a function that Tacit knows",
+        )
     return "not-read", f"{node.key.upper()} is not something that Tacit reads"
 
 
@@ -123,9 +142,11 @@ def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Query | exp.Subquery):
         return False
     if isinstance(node, exp.Window):
-        return any(is_aggregate(one) for part in node.iter_expressions() for one in (
-            part.iter_expressions() if part is node.this else [part]
-        ))
+        return any(
+            is_aggregate(one)
+            for part in node.iter_expressions()
+            for one in (part.iter_expressions() if part is node.this else [part])
+        )
     return isinstance(node, exp.AggFunc) or any(map(is_aggregate, node.iter_expressions()))
 
 

@@ -22,17 +22,30 @@ def hidden_order(tree: exp.Expr) -> exp.Expr | None:
     groups, only by what they show; and nothing by other rows.
 
     >>> from sqlglot import parse_one
-    >>> [str(hidden_order(parse_one(f"SELECT ward FROM stays {rest}"))) for rest in ("ORDER BY age", "GROUP BY ward ORDER BY COUNT(*)")]
+    >>> [
+    ...     str(hidden_order(parse_one(f"SELECT ward FROM stays {rest}")))
+    ...     for rest in ("ORDER BY age", "GROUP BY ward ORDER BY COUNT(*)")
+    ... ]
     ['None', 'COUNT(*)']
     """
     for part in outermost(tree):
         order = part.args.get("order")
-        shown = {one.alias_or_name.lower() for one in part.selects} if isinstance(part, exp.Select) else set()
-        texts = {one.unalias().sql() for one in part.selects} if isinstance(part, exp.Select) else set()
+        shown = (
+            {one.alias_or_name.lower() for one in part.selects}
+            if isinstance(part, exp.Select)
+            else set()
+        )
+        texts = (
+            {one.unalias().sql() for one in part.selects} if isinstance(part, exp.Select) else set()
+        )
         for one in order.expressions if order is not None else ():
             item: exp.Expr = one.this
             by_output = isinstance(item, exp.Literal | exp.Var) or item.sql() in texts
-            by_output |= isinstance(item, exp.Column) and not item.table and (item.name.lower() in shown or isinstance(part, exp.SetOperation))
+            by_output |= (
+                isinstance(item, exp.Column)
+                and not item.table
+                and (item.name.lower() in shown or isinstance(part, exp.SetOperation))
+            )
             if not by_output and not (_counts(part) and item.find(exp.Query) is None):
                 return item
     return None

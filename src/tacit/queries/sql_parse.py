@@ -19,42 +19,89 @@ Explain = Callable[[str], None]
 DIALECTS = ("duckdb", "postgres", "spark")
 MISSING = "something is missing here"
 # Words that a query cannot end with.
-GO_ON = frozenset({"SELECT", "FROM", "JOIN", "ON", "WHERE", "BY", "HAVING", "LIMIT", "OFFSET", "AND", "OR", "NOT", "IN", "LIKE", "BETWEEN", "UNION", "INTERSECT", "EXCEPT"})
+GO_ON = frozenset(
+    {
+        "SELECT",
+        "FROM",
+        "JOIN",
+        "ON",
+        "WHERE",
+        "BY",
+        "HAVING",
+        "LIMIT",
+        "OFFSET",
+        "AND",
+        "OR",
+        "NOT",
+        "IN",
+        "LIKE",
+        "BETWEEN",
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+    }
+)
 
 
-def parsed(source: Text, dialect: str, explain: Explain | None = None, *, created: bool = True) -> exp.Expr:
+def parsed(
+    source: Text, dialect: str, explain: Explain | None = None, *, created: bool = True
+) -> exp.Expr:
     """The tree of the one query that a text is; `created`: the query of CREATE VIEW is one too."""
     if dialect not in DIALECTS:
-        raise QueryError(f"dialect {dialect!r} is not read.", code="dialect", hint=did_you_mean(dialect, DIALECTS))
+        raise QueryError(
+            f"dialect {dialect!r} is not read.",
+            code="dialect",
+            hint=did_you_mean(dialect, DIALECTS),
+        )
     try:
         with _quietly():
             found = sqlglot.parse(source.text, read=dialect)
             # A comment behind the last semicolon is no statement.
-            trees = [tree for tree in found if tree is not None and not isinstance(tree, exp.Semicolon)]
+            trees = [
+                tree for tree in found if tree is not None and not isinstance(tree, exp.Semicolon)
+            ]
     except ParseError as error:
         raise _unparsed(error, source, explain) from None
     except TokenError:
         raise QueryError(
             "this SQL does not end: a quote or a comment is not closed.",
-            code="syntax", hint="Close it.", mark=source.mark(_open_quote(source.text)),
-        ) from None  # fmt: skip
+            code="syntax",
+            hint="Close it.",
+            mark=source.mark(_open_quote(source.text)),
+        ) from None
     except RecursionError:
-        raise QueryError("this SQL is nested too deeply.", code="too-large", hint="Split it into several views.", mark=source.mark(0)) from None
+        raise QueryError(
+            "this SQL is nested too deeply.",
+            code="too-large",
+            hint="Split it into several views.",
+            mark=source.mark(0),
+        ) from None
     except (SqlglotError, ValueError, AttributeError, TypeError) as error:
-        raise QueryError(f"this SQL is not read: {error}", code="syntax", mark=source.mark(0)) from None
+        raise QueryError(
+            f"this SQL is not read: {error}", code="syntax", mark=source.mark(0)
+        ) from None
     if not trees:
-        raise QueryError("there is no query here.", code="not-a-query", hint="Write a SELECT.", mark=source.mark(0))
+        raise QueryError(
+            "there is no query here.",
+            code="not-a-query",
+            hint="Write a SELECT.",
+            mark=source.mark(0),
+        )
     if len(trees) > 1:
         raise QueryError(
             f"there are {len(trees)} statements here.",
-            code="not-a-query", hint="Write one SELECT.", mark=source.mark(start_of(trees[1])),
-        )  # fmt: skip
+            code="not-a-query",
+            hint="Write one SELECT.",
+            mark=source.mark(start_of(trees[1])),
+        )
     tree = created_query(trees[0]) if created else trees[0]
     if not isinstance(tree, exp.Query | exp.Values):
         raise QueryError(
             f"{first_word(source.text)} is not a query.",
-            code="not-a-query", hint="Write a SELECT.", mark=source.mark(0),
-        )  # fmt: skip
+            code="not-a-query",
+            hint="Write a SELECT.",
+            mark=source.mark(0),
+        )
     return tree
 
 
@@ -73,10 +120,17 @@ def created_query(tree: exp.Expr) -> exp.Expr:
 
     A view with names for its columns, or with more than its query, is left as it is, and refused.
     """
-    if not isinstance(tree, exp.Create) or tree.args.get("kind") != "VIEW" or not isinstance(tree.this, exp.Table):
+    if (
+        not isinstance(tree, exp.Create)
+        or tree.args.get("kind") != "VIEW"
+        or not isinstance(tree.this, exp.Table)
+    ):
         return tree
     known = {"this", "kind", "expression", "replace", "exists"}
-    if any(value for name, value in tree.args.items() if name not in known) or tree.expression is None:
+    if (
+        any(value for name, value in tree.args.items() if name not in known)
+        or tree.expression is None
+    ):
         return tree
     query: exp.Expr = tree.expression
     return query
@@ -106,10 +160,22 @@ def _unparsed(error: ParseError, source: Text, explain: Explain | None) -> Query
         highlight = str(found.get("highlight") or "")
         column = max(int(found.get("col") or 1) - len(highlight.split("\n")[-1]) + 1, 1)
         end = int(found.get("col") or 1)
-        if said == MISSING and GO_ON.issuperset(highlight.upper().split()[-1:]) and not "".join([lines[line - 1][end:], *lines[line:]]).strip(" \t\r\n;"):
-            said, column = "something is missing at its end", end + 1  # the parser points at the word before
+        if (
+            said == MISSING
+            and GO_ON.issuperset(highlight.upper().split()[-1:])
+            and not "".join([lines[line - 1][end:], *lines[line:]]).strip(" \t\r\n;")
+        ):
+            said, column = (
+                "something is missing at its end",
+                end + 1,
+            )  # the parser points at the word before
         mark = Mark(source.file, line, column, lines[line - 1])
-    return QueryError(f"this SQL does not parse: {said}.", code="syntax", hint=_engine_says(explain, source), mark=mark)
+    return QueryError(
+        f"this SQL does not parse: {said}.",
+        code="syntax",
+        hint=_engine_says(explain, source),
+        mark=mark,
+    )
 
 
 def _engine_says(explain: Explain | None, source: Text) -> str | None:
@@ -127,14 +193,20 @@ def explained_by(explain: Explain, source: Text) -> None:
     try:
         explain(source.text)
     except EngineError as error:
-        raise QueryError(error.message, code="engine", hint=error.hint, mark=source.mark(0)) from None
+        raise QueryError(
+            error.message, code="engine", hint=error.hint, mark=source.mark(0)
+        ) from None
 
 
 def _open_quote(text: str) -> int:
     """The last quote or comment that is opened."""
     at, opened = 0, 0
     while at < len(text):
-        closing = {"'": "'", '"': '"', "`": "`"}.get(text[at]) or {"--": "\n", "/*": "*/", "$$": "$$"}.get(text[at : at + 2])
+        closing = {"'": "'", '"': '"', "`": "`"}.get(text[at]) or {
+            "--": "\n",
+            "/*": "*/",
+            "$$": "$$",
+        }.get(text[at : at + 2])
         if closing is None:
             at += 1
             continue

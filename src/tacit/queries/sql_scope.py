@@ -64,8 +64,10 @@ class Scope:
         if found is None and not column.table and any(not one.named for one in self.visible):
             raise QueryError(
                 f"column {column.name!r} could be one that is computed here and has no name.",
-                code="ambiguous-column", hint="Name what is computed: AS ...", mark=self.text.mark(start_of(column)),
-            )  # fmt: skip
+                code="ambiguous-column",
+                hint="Name what is computed: AS ...",
+                mark=self.text.mark(start_of(column)),
+            )
         return found or (self.outer._find(column) if self.outer else None)
 
     def here(self, column: exp.Column) -> Name | None:
@@ -73,7 +75,11 @@ class Scope:
         names = self._qualified(column) if column.table else self.visible
         matching = same_name(column.name, names) if names is not None else []
         if len(matching) > 1:
-            owners = [source.alias for source in self.sources if any(one in source.names for one in matching)]
+            owners = [
+                source.alias
+                for source in self.sources
+                if any(one in source.names for one in matching)
+            ]
             raise QueryError(
                 f"column {column.name!r} is ambiguous: {' and '.join(dict.fromkeys(owners))} have one.",
                 code="ambiguous-column",
@@ -94,7 +100,11 @@ class Scope:
         if not found and column.args.get("db"):
             found = [one for one in self.sources if one.alias.lower() == column.table.lower()]
         if not found and not column.args.get("db"):
-            found = [one for one in self.sources if one.alias.lower().rsplit(".", 1)[-1] == column.table.lower()]
+            found = [
+                one
+                for one in self.sources
+                if one.alias.lower().rsplit(".", 1)[-1] == column.table.lower()
+            ]
         if len(found) > 1:
             raise QueryError(
                 f"{column.table!r} names two tables of this query.",
@@ -115,15 +125,21 @@ class Scope:
             known = [one.alias for one in sources]
             return QueryError(
                 f"there is no table {column.table!r} in this query.",
-                code="unknown-table", hint=did_you_mean(column.table, known), mark=mark,
-            )  # fmt: skip
-        near = [one for one in sources if not column.table or one.alias.lower() == column.table.lower()]
+                code="unknown-table",
+                hint=did_you_mean(column.table, known),
+                mark=mark,
+            )
+        near = [
+            one for one in sources if not column.table or one.alias.lower() == column.table.lower()
+        ]
         known = list(dict.fromkeys(name.name for one in near for name in one.names))
         of = f"table {column.table!r} has" if column.table else "there is"
         return QueryError(
             f"{of} no column {column.name!r}.",
-            code="unknown-column", hint=did_you_mean(column.name, known), mark=mark,
-        )  # fmt: skip
+            code="unknown-column",
+            hint=did_you_mean(column.name, known),
+            mark=mark,
+        )
 
 
 def same_name(wanted: str, names: tuple[Name, ...]) -> list[Name]:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class SelectReader:
     """Reads one SELECT, clause by clause in the order in which SQL evaluates them."""
 
-    def __init__(self, reader: Reader, node: exp.Select, outer: Scope, bag: bool, only_exists: bool) -> None:
+    def __init__(
+        self, reader: Reader, node: exp.Select, outer: Scope, bag: bool, only_exists: bool
+    ) -> None:
         self.reader = reader
         self.algebra = reader.algebra
         self.node = node
@@ -33,7 +35,13 @@ class SelectReader:
         self.only_exists = only_exists
         self.distinct = node.args.get("distinct")
         self.grouped = node.args.get("group") is not None or any(
-            map(is_aggregate, [*node.expressions, *filter(None, [node.args.get("having"), node.args.get("qualify")])])
+            map(
+                is_aggregate,
+                [
+                    *node.expressions,
+                    *filter(None, [node.args.get("having"), node.args.get("qualify")]),
+                ],
+            )
         )
         self.bag = bag and not (self.distinct or self.grouped)
         self.scope = outer
@@ -44,16 +52,26 @@ class SelectReader:
         first = self.node.args.get("from_")
         if first is not None:
             self.reader.allow(first, "this")
-        group = FromReader(self.reader, self.outer, self.bag).read(first.this if first else None, self.node.args.get("joins") or [])
-        self.scope = Scope(self.reader.text, group.sources, group.visible, self.outer, self._aliases())
+        group = FromReader(self.reader, self.outer, self.bag).read(
+            first.this if first else None, self.node.args.get("joins") or []
+        )
+        self.scope = Scope(
+            self.reader.text, group.sources, group.visible, self.outer, self._aliases()
+        )
         where = self.node.args.get("where")
-        formula: Formula = self._expressions(False).formula(where.this) if where else truth.Constantly("T")
-        kept = self.reader.filtered(group.rows, group.slots, formula, where or self.node, disjoint=False)
+        formula: Formula = (
+            self._expressions(False).formula(where.this) if where else truth.Constantly("T")
+        )
+        kept = self.reader.filtered(
+            group.rows, group.slots, formula, where or self.node, disjoint=False
+        )
         rows = self._after_where(kept, group)
         if self.bag and rows.sets and not rows.bags and not rows.distinct and len(kept.bodies) > 1:
             # Cases that overlap count a row twice; disjoint ones are longer, so they come second.
             noted = len(self.reader.notes.found), len(self.reader.notes.counts)
-            apart = self.reader.filtered(group.rows, group.slots, formula, where or self.node, disjoint=True)
+            apart = self.reader.filtered(
+                group.rows, group.slots, formula, where or self.node, disjoint=True
+            )
             again = self._after_where(apart, group)
             del self.reader.notes.found[noted[0] :], self.reader.notes.counts[noted[1] :]
             rows = again if again.bags else rows
@@ -74,12 +92,28 @@ class SelectReader:
         if node.args.get("locks"):
             raise reader.refuse("not-a-query", node, "FOR UPDATE locks rows")
         reader.allow(
-            node, "with_", "expressions", "distinct", "from_", "joins", "where", "group", "having", "qualify", "windows",
-            "order", "limit", "offset",
-        )  # fmt: skip
+            node,
+            "with_",
+            "expressions",
+            "distinct",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "qualify",
+            "windows",
+            "order",
+            "limit",
+            "offset",
+        )
 
     def _aliases(self) -> dict[str, exp.Expr]:
-        return {one.alias.lower(): one.this for one in self.node.expressions if isinstance(one, exp.Alias)}
+        return {
+            one.alias.lower(): one.this
+            for one in self.node.expressions
+            if isinstance(one, exp.Alias)
+        }
 
     def _expressions(self, aggregates: bool = True, *, keys: bool = False) -> Expressions:
         scope, dialect = self.scope, self.reader.dialect
@@ -101,10 +135,16 @@ class SelectReader:
             rows = self._grouped(rows, group, items, depends)
         else:
             if self.node.args.get("having"):
-                raise self.reader.refuse("misplaced", self.node.args["having"], "HAVING needs GROUP BY or an aggregate")
+                raise self.reader.refuse(
+                    "misplaced", self.node.args["having"], "HAVING needs GROUP BY or an aggregate"
+                )
             rows = self.algebra.depending(rows, group.slots, depends)
             rows = self.algebra.projected(
-                rows, group.slots, [column for column, _ in items], [value.entry for _, value in items], base
+                rows,
+                group.slots,
+                [column for column, _ in items],
+                [value.entry for _, value in items],
+                base,
             )
         return self._last(rows, group)
 
@@ -146,7 +186,9 @@ class SelectReader:
             found += self._looked_at_by_alias(self.distinct.args["on"])
         for one in [*(node.args.get("windows") or []), *filter(None, [node.args.get("qualify")])]:
             for child in one.iter_expressions():
-                found += expressions.looked_at(child) if not isinstance(child, exp.Identifier) else ()
+                found += (
+                    expressions.looked_at(child) if not isinstance(child, exp.Identifier) else ()
+                )
         del expressions.notes.found[kept:]
         return found
 
@@ -163,7 +205,9 @@ class SelectReader:
         found: list[tuple[Column, Value]] = []
         kept = len(self.reader.notes.found)
         for at, node in enumerate(self.node.expressions):
-            if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+            if isinstance(node, exp.Star) or (
+                isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+            ):
                 found += self._starred(node, group)
             else:
                 found.append(self._item(node, at))
@@ -177,7 +221,13 @@ class SelectReader:
 
     def _item(self, node: exp.Expr, at: int) -> tuple[Column, Value]:
         named = isinstance(node, exp.Alias | exp.Column)
-        name = node.alias_or_name if named else node.sql_name().lower() if isinstance(node, exp.Func) else f"col{at}"
+        name = (
+            node.alias_or_name
+            if named
+            else node.sql_name().lower()
+            if isinstance(node, exp.Func)
+            else f"col{at}"
+        )
         if isinstance(node, exp.Alias):
             self.reader.allow(node, "this", "alias")
             node = node.this
@@ -200,23 +250,36 @@ class SelectReader:
         for one in star.args.get("except_") or []:
             left_out = self._left_out(one, names)
             names = tuple(name for name in names if name not in left_out)
-        return [(Column(name.name, name.kind, name.named), Value(name.slot, name.kind)) for name in names]
+        return [
+            (Column(name.name, name.kind, name.named), Value(name.slot, name.kind))
+            for name in names
+        ]
 
     def _left_out(self, node: exp.Expr, names: tuple[Name, ...]) -> list[Name]:
         found = [name for name in names if name.name.lower() == node.name.lower()]
         if not found:
-            raise Scope(self.reader.text, (Source("", names),), names).unknown(exp.column(node.name))
+            raise Scope(self.reader.text, (Source("", names),), names).unknown(
+                exp.column(node.name)
+            )
         return found
 
     # -- GROUP BY
 
     def _grouped(
-        self, rows: Rows, group: Group, items: Sequence[tuple[Column, Value]], depends: Sequence[Dependence]
+        self,
+        rows: Rows,
+        group: Group,
+        items: Sequence[tuple[Column, Value]],
+        depends: Sequence[Dependence],
     ) -> Rows:
         clause, having = self.node.args.get("group"), self.node.args.get("having")
         keys = self._keys(clause, items) if clause is not None else None
-        aggregated = keys is None or any(map(is_aggregate, [*self.node.expressions, *filter(None, [having])]))
-        formula: Formula = self._expressions().formula(having.this) if having else truth.Constantly("T")
+        aggregated = keys is None or any(
+            map(is_aggregate, [*self.node.expressions, *filter(None, [having])])
+        )
+        formula: Formula = (
+            self._expressions().formula(having.this) if having else truth.Constantly("T")
+        )
         if keys is None:
             if clause is not None:
                 self._expressions().note("group-by", clause)
@@ -225,24 +288,37 @@ class SelectReader:
         rows = self.reader.filtered(rows, group.slots, formula, having or self.node, disjoint=False)
         columns = [column for column, _ in items]
         if keys is None:
-            entries = [value.entry if isinstance(value.entry, Constant) else OPAQUE for _, value in items]
+            entries = [
+                value.entry if isinstance(value.entry, Constant) else OPAQUE for _, value in items
+            ]
             return self.algebra.projected(rows, group.slots, columns, entries)
         return self._by_keys(rows, group, items, keys, aggregated)
 
     def _by_keys(
-        self, rows: Rows, group: Group, items: Sequence[tuple[Column, Value]], keys: Sequence[Value], aggregated: bool
+        self,
+        rows: Rows,
+        group: Group,
+        items: Sequence[tuple[Column, Value]],
+        keys: Sequence[Value],
+        aggregated: bool,
     ) -> Rows:
         """One row for each combination of keys; what is not a key is computed from the group."""
         entries = [value.entry for value in keys]
         rows = self.algebra.once(
-            self.algebra.projected(rows, group.slots, [Column(f"key{at}") for at in range(len(keys))], entries)
+            self.algebra.projected(
+                rows, group.slots, [Column(f"key{at}") for at in range(len(keys))], entries
+            )
         )
         if aggregated:
             rows = Rows(rows.columns, rows.bodies, False, False)
         else:
             self._expressions().note("distinct-inside", self.node, counts=True)
         slots = self.algebra.fresh.slots(len(keys))
-        place = {entry: slot for entry, slot in zip(entries, slots, strict=True) if not isinstance(entry, Opaque)}
+        place = {
+            entry: slot
+            for entry, slot in zip(entries, slots, strict=True)
+            if not isinstance(entry, Opaque)
+        }
         mine = set(group.slots)
         entry_of: list[Entry] = []
         for (_, value), node in zip(items, self._nodes(items), strict=True):
@@ -259,20 +335,30 @@ class SelectReader:
 
     def _keys(self, clause: exp.Group, items: Sequence[tuple[Column, Value]]) -> list[Value] | None:
         """The grouping keys; None where there is more than one grouping."""
-        several = any(isinstance(one, exp.Rollup | exp.Cube | exp.GroupingSets) for one in clause.expressions)
-        if several or any(clause.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals")):
+        several = any(
+            isinstance(one, exp.Rollup | exp.Cube | exp.GroupingSets) for one in clause.expressions
+        )
+        if several or any(
+            clause.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals")
+        ):
             for one in clause.find_all(exp.Column):
                 self._expressions().value(one)
             return None
         self.reader.allow(clause, "expressions", "all")
         if clause.args.get("all"):
             nodes = self._nodes(items)
-            return [value for (_, value), node in zip(items, nodes, strict=True) if not is_aggregate(node)]
+            return [
+                value
+                for (_, value), node in zip(items, nodes, strict=True)
+                if not is_aggregate(node)
+            ]
         found = []
         for one in clause.expressions:
             if isinstance(one, exp.Literal) and not one.is_string:
                 if not one.this.isdecimal() or not 1 <= int(one.this[:9]) <= len(items):
-                    raise self.reader.refuse("arity", one, f"GROUP BY {one.this}: there are {len(items)} columns")
+                    raise self.reader.refuse(
+                        "arity", one, f"GROUP BY {one.this}: there are {len(items)} columns"
+                    )
                 found.append(items[int(one.this) - 1][1])
             else:
                 found.append(self._expressions(keys=isinstance(one, exp.Column)).value(one))
@@ -287,4 +373,10 @@ def _keeps_a_row(node: exp.Select) -> bool:
     if limit is None:
         return True
     literal = limit.expression
-    return only(limit, "expression") and isinstance(literal, exp.Literal) and not literal.is_string and literal.this.isdigit() and int(literal.this) >= 1
+    return (
+        only(limit, "expression")
+        and isinstance(literal, exp.Literal)
+        and not literal.is_string
+        and literal.this.isdigit()
+        and int(literal.this) >= 1
+    )

@@ -49,15 +49,25 @@ def support(body: Body) -> Conjunctive:
 def supports(name: str, bodies: Iterable[Body]) -> tuple[Query, ...]:
     """The bags that determine an answer, without those that say nothing or that another one encloses."""
     found = list(dict.fromkeys(support(body) for body in bodies if body.atoms))
-    kept = [one for one in found if not any(_encloses(other, one) for other in found if other is not one)]
-    return tuple(Query(f"{name}.{number}", (part,), bag=True) for number, part in enumerate(kept, 1))
+    kept = [
+        one
+        for one in found
+        if not any(_encloses(other, one) for other in found if other is not one)
+    ]
+    return tuple(
+        Query(f"{name}.{number}", (part,), bag=True) for number, part in enumerate(kept, 1)
+    )
 
 
 def _encloses(wide: Conjunctive, narrow: Conjunctive) -> bool:
     """Has the first the same atoms under fewer conditions?"""
     if wide.atoms != narrow.atoms:
         return False
-    return set(wide.comparisons) <= set(narrow.comparisons) and wide.known <= narrow.known and wide != narrow
+    return (
+        set(wide.comparisons) <= set(narrow.comparisons)
+        and wide.known <= narrow.known
+        and wide != narrow
+    )
 
 
 def enclosed(queries: Sequence[Query]) -> int:

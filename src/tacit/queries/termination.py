@@ -46,7 +46,9 @@ class Cycle:
         return shown
 
 
-def endless(dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()) -> Cycle | None:
+def endless(
+    dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
+) -> Cycle | None:
     """A cycle along which the constraints may ask for ever new values, or None: closing under them ends.
 
     `closed` are columns whose values are all listed; those with `domains` are among them.
@@ -63,19 +65,24 @@ def endless(dependencies: Sequence[Dependency], relations: Relations, closed: Co
     return _cycle(flows, _ranks(flows))
 
 
-def refuse_endless(dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()) -> None:
+def refuse_endless(
+    dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
+) -> None:
     """Raise QueryError (code `endless`) with the cycle where the constraints may ask for ever new values."""
     cycle = endless(dependencies, relations, closed)
     if cycle is None:
         return
     columns = " or ".join(dict.fromkeys(map(_shown, cycle.positions)))
     raise QueryError(
-        f"the constraints may ask for ever new values: {cycle}.", code="endless",
+        f"the constraints may ask for ever new values: {cycle}.",
+        code="endless",
         hint=f"List the values of {columns} with `domains:`, or drop or weaken a constraint on the cycle.",
-    )  # fmt: skip
+    )
 
 
-def terminating(dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()) -> tuple[Dependency, ...]:
+def terminating(
+    dependencies: Sequence[Dependency], relations: Relations, closed: Columns = ()
+) -> tuple[Dependency, ...]:
     """The dependencies without those that start a cycle of ever new values; closing under the rest ends."""
     kept = list(dependencies)
     while (cycle := endless(kept, relations, closed)) is not None:
@@ -84,7 +91,9 @@ def terminating(dependencies: Sequence[Dependency], relations: Relations, closed
     return tuple(kept)
 
 
-def new_values(dependencies: Sequence[Dependency], relations: Relations, start: int, closed: Columns = ()) -> int | None:
+def new_values(
+    dependencies: Sequence[Dependency], relations: Relations, start: int, closed: Columns = ()
+) -> int | None:
     """How many values beyond `start` values can be needed at most, so that rows over these satisfy the constraints?
 
     Rows of a world are closed under the constraints inside that world: for every way to satisfy a left side
@@ -96,17 +105,29 @@ def new_values(dependencies: Sequence[Dependency], relations: Relations, start: 
 
     >>> from tacit.queries.dependencies import read_constraint
     >>> from tacit.queries.query import Relation
-    >>> relations = {"RP": Relation("RP", ("r", "p")), "RS": Relation("RS", ("r", "c")), "SP": Relation("SP", ("c", "p"))}
+    >>> relations = {
+    ...     "RP": Relation("RP", ("r", "p")),
+    ...     "RS": Relation("RS", ("r", "c")),
+    ...     "SP": Relation("SP", ("c", "p")),
+    ... }
     >>> constraints = read_constraint("RP(r, p) -> RS(r, c), SP(c, p)", relations)
-    >>> new_values(constraints, relations, 5), new_values(constraints, relations, 5, closed=[("RS", "c")])
+    >>> (
+    ...     new_values(constraints, relations, 5),
+    ...     new_values(constraints, relations, 5, closed=[("RS", "c")]),
+    ... )
     (25, 0)
     """
     flows = _flows(dependencies, relations, closed)
     ranks = _ranks(flows)
     if inf in ranks.values():
         return None
-    found: dict[frozenset[Position], int] = {}  # how many new values stand in exactly these columns at first
-    made = sorted(((flow, places) for flow in flows for places in flow.created), key=lambda one: min(ranks[place] for place in one[1]))
+    found: dict[
+        frozenset[Position], int
+    ] = {}  # how many new values stand in exactly these columns at first
+    made = sorted(
+        ((flow, places) for flow in flows for places in flow.created),
+        key=lambda one: min(ranks[place] for place in one[1]),
+    )
     reaches = {places: _reached(places, flows, ranks) for _, places in made}
     for flow, places in made:  # by rank, so that what a value is chosen for has been counted before
         ways = 1
@@ -118,7 +139,9 @@ def new_values(dependencies: Sequence[Dependency], relations: Relations, start: 
     return min(CAP, sum(found.values()))
 
 
-def _reached(start: frozenset[Position], flows: Sequence[_Flow], ranks: Mapping[Position, float]) -> set[Position]:
+def _reached(
+    start: frozenset[Position], flows: Sequence[_Flow], ranks: Mapping[Position, float]
+) -> set[Position]:
     """The columns that values come to from some columns."""
     reached, before = set(start), -1
     while len(reached) > before:
@@ -148,7 +171,9 @@ class _Flow:
     created: tuple[frozenset[Position], ...]
 
 
-def _flows(dependencies: Sequence[Dependency], relations: Relations, closed: Columns) -> tuple[_Flow, ...]:
+def _flows(
+    dependencies: Sequence[Dependency], relations: Relations, closed: Columns
+) -> tuple[_Flow, ...]:
     listed = {(name, column) for name, relation in relations.items() for column in relation.domains}
     shut = listed | set(closed)
     return tuple(
@@ -159,14 +184,20 @@ def _flows(dependencies: Sequence[Dependency], relations: Relations, closed: Col
     )
 
 
-def _flow(dependency: Dependency, alternative: Alternative, relations: Relations, shut: set[Position]) -> _Flow:
+def _flow(
+    dependency: Dependency, alternative: Alternative, relations: Relations, shut: set[Position]
+) -> _Flow:
     left, right = _places(dependency.atoms, relations), _places(alternative.atoms, relations)
     named = [one for one in alternative.variables() if one in left]
     compared = {term for one in alternative.comparisons for term in (one.left, one.right)}
 
     def source(variable: Variable) -> frozenset[Position]:
         # Where the alternative holds, the variable also has a value of the columns on the right.
-        return frozenset() if (left[variable] | right.get(variable, frozenset())) & shut else left[variable]
+        return (
+            frozenset()
+            if (left[variable] | right.get(variable, frozenset())) & shut
+            else left[variable]
+        )
 
     return _Flow(
         dependency.text,
@@ -190,11 +221,14 @@ def _is_in_body(dependency: Dependency, alternative: Alternative) -> bool:
     """Does the left side satisfy an alternative by itself?"""
     if any(left != right for left, right in alternative.equalities):
         return False
-    given = {frozenset((one.left, one.right)) for one in dependency.comparisons if one.operator == "!="}
+    given = {
+        frozenset((one.left, one.right)) for one in dependency.comparisons if one.operator == "!="
+    }
     universal = set(dependency.universal())
     for values in _into(alternative.atoms, dependency.atoms, universal, {}):
         if all(
-            one.operator == "!=" and frozenset((_put(one.left, values), _put(one.right, values))) in given
+            one.operator == "!="
+            and frozenset((_put(one.left, values), _put(one.right, values))) in given
             for one in alternative.comparisons
         ):
             return True
@@ -214,7 +248,9 @@ def _into(
         extended = dict(values)
         pairs = zip(atoms[0].terms, target.terms, strict=True)
         if all(
-            extended.setdefault(term, goal) == goal if isinstance(term, Variable) and term not in fixed else term == goal
+            extended.setdefault(term, goal) == goal
+            if isinstance(term, Variable) and term not in fixed
+            else term == goal
             for term, goal in pairs
         ):
             yield from _into(atoms[1:], body, fixed, extended)
@@ -276,12 +312,18 @@ def _cycle(flows: Sequence[_Flow], ranks: Mapping[Position, float]) -> Cycle | N
     for edge in _edges(flows, ranks):
         edges.setdefault(edge[0], []).append(edge)
     special = [edge for found in edges.values() for edge in found if edge[2]]
-    cycles = [[edge, *back] for edge in special if (back := _path(edge[1], edge[0], edges)) is not None]
+    cycles = [
+        [edge, *back] for edge in special if (back := _path(edge[1], edge[0], edges)) is not None
+    ]
     if not cycles:
         return None
     found = min(cycles, key=lambda one: (len(one), str(one)))
     found = [*found[1:], found[0]]  # the new value comes last: it closes the cycle
-    return Cycle(tuple(edge[0] for edge in found), tuple(edge[3] for edge in found), tuple(edge[2] for edge in found))
+    return Cycle(
+        tuple(edge[0] for edge in found),
+        tuple(edge[3] for edge in found),
+        tuple(edge[2] for edge in found),
+    )
 
 
 def _edges(flows: Sequence[_Flow], ranks: Mapping[Position, float]) -> Iterator[Edge]:
@@ -290,10 +332,16 @@ def _edges(flows: Sequence[_Flow], ranks: Mapping[Position, float]) -> Iterator[
         moves += [(source, targets, True) for source in flow.frontier for targets in flow.created]
         for source, targets, special in moves:
             if _rank(source, ranks) == inf:
-                yield from ((here, there, special, flow.text) for here in sorted(source) for there in sorted(targets))
+                yield from (
+                    (here, there, special, flow.text)
+                    for here in sorted(source)
+                    for there in sorted(targets)
+                )
 
 
-def _path(start: Position, end: Position, edges: Mapping[Position, Sequence[Edge]]) -> list[Edge] | None:
+def _path(
+    start: Position, end: Position, edges: Mapping[Position, Sequence[Edge]]
+) -> list[Edge] | None:
     """A shortest path along edges; empty where both ends are the same."""
     reached: dict[Position, list[Edge]] = {start: []}
     waiting = [start]

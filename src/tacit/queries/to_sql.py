@@ -20,7 +20,9 @@ def to_sql(query: Query, relations: Relations, dialect: str = "duckdb") -> str:
     >>> to_sql(Query("V", (Conjunctive((w,), (Atom("D", (Constant("ann"), w)),)),)), beds)
     'SELECT DISTINCT a1."ward" AS c1 FROM "D" AS a1 WHERE a1."name" = \\'ann\\''
     """
-    parts: list[exp.Query] = [_select(part, relations, distinct=not query.bag) for part in query.parts]
+    parts: list[exp.Query] = [
+        _select(part, relations, distinct=not query.bag) for part in query.parts
+    ]
     whole = parts[0]
     for part in parts[1:]:
         whole = exp.union(whole, part, distinct=not query.bag)
@@ -29,12 +31,16 @@ def to_sql(query: Query, relations: Relations, dialect: str = "duckdb") -> str:
 
 def _select(part: Conjunctive, relations: Relations, *, distinct: bool) -> exp.Select:
     places = _places(part, relations)
-    shown = [exp.alias_(_shown(term, places), f"c{number}") for number, term in enumerate(part.head, 1)]
+    shown = [
+        exp.alias_(_shown(term, places), f"c{number}") for number, term in enumerate(part.head, 1)
+    ]
     query = exp.select(*(shown or [exp.alias_(exp.Literal.number(1), "c1")]))
     if distinct:
         query = query.distinct()
     for number, atom in enumerate(part.atoms, 1):
-        table = exp.to_table(exp.to_identifier(atom.relation, quoted=True).sql(), alias=f"a{number}")
+        table = exp.to_table(
+            exp.to_identifier(atom.relation, quoted=True).sql(), alias=f"a{number}"
+        )
         query = query.from_(table) if number == 1 else query.join(table, join_type="cross")
     conditions = list(_conditions(part, relations, places))
     return query.where(*conditions) if conditions else query
@@ -50,7 +56,9 @@ def _places(part: Conjunctive, relations: Relations) -> dict[Variable, list[exp.
     return places
 
 
-def _conditions(part: Conjunctive, relations: Relations, places: dict[Variable, list[exp.Column]]) -> Iterator[exp.Expr]:
+def _conditions(
+    part: Conjunctive, relations: Relations, places: dict[Variable, list[exp.Column]]
+) -> Iterator[exp.Expr]:
     for number, atom in enumerate(part.atoms, 1):
         for term, column in zip(atom.terms, relations[atom.relation].columns, strict=True):
             if term == NULL:
@@ -65,7 +73,9 @@ def _conditions(part: Conjunctive, relations: Relations, places: dict[Variable, 
         if variable in places:
             yield exp.Not(this=exp.Is(this=places[variable][0].copy(), expression=exp.null()))
     for one in part.comparisons:
-        yield OPERATORS[one.operator](this=_shown(one.left, places), expression=_shown(one.right, places))
+        yield OPERATORS[one.operator](
+            this=_shown(one.left, places), expression=_shown(one.right, places)
+        )
 
 
 def _shown(term: Term, places: dict[Variable, list[exp.Column]]) -> exp.Expr:

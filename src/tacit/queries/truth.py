@@ -162,12 +162,31 @@ class Unread:
     depends: tuple[Dependence, ...] = ()
 
 
-Formula = Constantly | Compare | IsNull | IsSame | Among | Not | Both | Either | Is | Exists | InRows | Unread
+Formula = (
+    Constantly
+    | Compare
+    | IsNull
+    | IsSame
+    | Among
+    | Not
+    | Both
+    | Either
+    | Is
+    | Exists
+    | InRows
+    | Unread
+)
 
 
 def both(left: Formula, right: Formula) -> Formula:
     """AND, without what is always true."""
-    return right if left == Constantly("T") else left if right == Constantly("T") else Both(left, right)
+    return (
+        right
+        if left == Constantly("T")
+        else left
+        if right == Constantly("T")
+        else Both(left, right)
+    )
 
 
 def cases(formula: Formula, values: Values = TRUE, *, disjoint: bool = False) -> Cases:
@@ -202,7 +221,9 @@ def _nulls(terms: tuple[Term, ...]) -> Cases:
     found: Cases = ()
     for at, term in enumerate(terms):
         if not isinstance(term, Constant) or term == NULL:
-            found += _case(Missing(term), *(Known(one) for one in terms[:at] if not isinstance(one, Constant)))
+            found += _case(
+                Missing(term), *(Known(one) for one in terms[:at] if not isinstance(one, Constant))
+            )
     return found
 
 
@@ -310,7 +331,9 @@ def _some_false(formula: Both, values: Values) -> Cases:
         values = values - FALSE - (UNKNOWN if "U" in values else frozenset())
     if "U" in values:
         for first, second in ((UNKNOWN, TRUE | UNKNOWN), (TRUE | UNKNOWN, UNKNOWN)):
-            found += tuple(one & other for one in cases(left, first) for other in cases(right, second))
+            found += tuple(
+                one & other for one in cases(left, first) for other in cases(right, second)
+            )
     if "T" in values:
         found += tuple(one & other for one in cases(left, TRUE) for other in cases(right, TRUE))
     return found
@@ -338,7 +361,9 @@ def _in_rows(formula: InRows, values: Values, disjoint: bool) -> Cases:
         if values == TRUE:  # a row must be there, whichever it is
             return (Case(needed=(Dependence(rows, slots),), exact=False),)
         return (Case(depends=(Dependence(rows, slots),), exact=False),)
-    equal: tuple[Condition, ...] = tuple(Equal(column, term) for column, term in zip(slots, terms, strict=True))
+    equal: tuple[Condition, ...] = tuple(
+        Equal(column, term) for column, term in zip(slots, terms, strict=True)
+    )
     if formula.nulls_meet:
         equal = tuple(Same(column, term) for column, term in zip(slots, terms, strict=True))
     if values == TRUE:
@@ -355,9 +380,19 @@ def _unread(formula: Unread, values: Values, disjoint: bool) -> Cases:
 
 
 _RULES: dict[type, Callable[..., Cases]] = {
-    Constantly: _constantly, Compare: _compare, IsNull: _is_null, IsSame: _is_same, Among: _among, Not: _not,
-    Both: _both, Either: _either, Is: _is, Exists: _exists, InRows: _in_rows, Unread: _unread,
-}  # fmt: skip
+    Constantly: _constantly,
+    Compare: _compare,
+    IsNull: _is_null,
+    IsSame: _is_same,
+    Among: _among,
+    Not: _not,
+    Both: _both,
+    Either: _either,
+    Is: _is,
+    Exists: _exists,
+    InRows: _in_rows,
+    Unread: _unread,
+}
 
 
 def dependences(formula: Formula) -> tuple[Dependence, ...]:

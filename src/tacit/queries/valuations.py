@@ -73,7 +73,12 @@ class Question(Constraints):
     """One or two queries, and the search for valuations of both."""
 
     def __init__(
-        self, sides: Sequence[Side], keys: Keys, symbols: Symbols, clock: Clock, written: Sequence[Body] = ()
+        self,
+        sides: Sequence[Side],
+        keys: Keys,
+        symbols: Symbols,
+        clock: Clock,
+        written: Sequence[Body] = (),
     ) -> None:
         """`written`: the queries before they were cut; new values must suit what they compare, too."""
         super().__init__(sides, keys, symbols, written)
@@ -95,7 +100,9 @@ class Question(Constraints):
     def _finite(self, state: State) -> dict[int, int] | None:
         """Values for the classes with a domain, by search; new ones first."""
         classes = state.classes
-        open_ = sorted((root for root in classes.domains), key=lambda root: (len(classes.domains[root]), -root))
+        open_ = sorted(
+            (root for root in classes.domains), key=lambda root: (len(classes.domains[root]), -root)
+        )
         unequal: dict[int, list[int]] = {}
         for one, two in state.unequal:
             left, right = classes.find(one), classes.find(two)
@@ -136,16 +143,25 @@ class Question(Constraints):
             yield NUMBERED_NULL
 
     def _allowed(
-        self, state: State, root: int, value: int, chosen: Mapping[int, int], unequal: Mapping[int, list[int]]
+        self,
+        state: State,
+        root: int,
+        value: int,
+        chosen: Mapping[int, int],
+        unequal: Mapping[int, list[int]],
     ) -> bool:
-        if any(value == (other if other >= 0 else chosen.get(other)) for other in unequal.get(root, ())):
+        if any(
+            value == (other if other >= 0 else chosen.get(other)) for other in unequal.get(root, ())
+        ):
             return False
         if value == NUMBERED_NULL:
             return True
         key = self.symbols.key
         for other, strict in state.reached.get(root, {}).items():
             bound = other if other >= 0 else chosen.get(other)
-            if bound is not None and not (key(value) < key(bound) or (value == bound and not strict)):
+            if bound is not None and not (
+                key(value) < key(bound) or (value == bound and not strict)
+            ):
                 return False
         for other, found in state.reached.items():
             bound = other if other >= 0 else chosen.get(other)
@@ -157,8 +173,12 @@ class Question(Constraints):
 
     def _rank(self, state: State, found: Valuation) -> None:
         """Place new values between the constants: as low as possible below an upper bound, else above all."""
-        roots = dict.fromkeys(state.classes.find(term) for side in self.sides for term in side.body.variables())
-        met = self.named.union(found.chosen.values(), (root for root in roots if root >= 0)) - {NUMBERED_NULL}
+        roots = dict.fromkeys(
+            state.classes.find(term) for side in self.sides for term in side.body.variables()
+        )
+        met = self.named.union(found.chosen.values(), (root for root in roots if root >= 0)) - {
+            NUMBERED_NULL
+        }
         constants = sorted(met, key=self.symbols.key)
         for number, constant in enumerate(constants):
             found.ranks[constant] = (number, 0)
@@ -168,7 +188,11 @@ class Question(Constraints):
         # a value with more values above it comes earlier, which respects every edge
         new.sort(key=lambda root: -len(reached.get(root, ())))
         for place, root in enumerate(new, 1):
-            below = [found.ranks[other][0] for other, above in reached.items() if root in above and other in found.ranks]
+            below = [
+                found.ranks[other][0]
+                for other, above in reached.items()
+                if root in above and other in found.ranks
+            ]
             bounded = any(other >= 0 for other in reached.get(root, ()))
             gap = max(below, default=-1) if bounded else len(constants)
             found.ranks[root] = (gap, place)
@@ -206,7 +230,9 @@ class Question(Constraints):
             seen: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
             for relation, terms in side.body.atoms:
                 for key in self.keys.get(relation, ()):
-                    other = seen.setdefault((relation, key, found.row([terms[column] for column in key])), terms)
+                    other = seen.setdefault(
+                        (relation, key, found.row([terms[column] for column in key])), terms
+                    )
                     if found.row(other) != found.row(terms):
                         apart = [Literal("unequal", other[column], terms[column]) for column in key]
                         same = [
@@ -216,11 +242,15 @@ class Question(Constraints):
                         ]
                         # all of `same` is needed, so its first condition stands for the rest: the next
                         # valuation comes back here until the atoms are one tuple
-                        return [literal for literal in apart if not self._same(state, literal)] + same[:1]
+                        return [
+                            literal for literal in apart if not self._same(state, literal)
+                        ] + same[:1]
         for number, atom in state.apart:
             terms, wanted = self.sides[number].body.atoms[atom][1], self.tuple_of(number)
             if found.row(terms) == found.row(wanted):
-                apart = [Literal("unequal", one, two) for one, two in zip(terms, wanted, strict=True)]
+                apart = [
+                    Literal("unequal", one, two) for one, two in zip(terms, wanted, strict=True)
+                ]
                 return [literal for literal in apart if not self._same(state, literal)]
         return None
 
@@ -232,7 +262,9 @@ class Question(Constraints):
         assert chosen is not None
         return rows[chosen], rows
 
-    def _absorbed(self, state: State, found: Valuation, number: int, side: Side) -> list[Literal] | None:
+    def _absorbed(
+        self, state: State, found: Valuation, number: int, side: Side
+    ) -> list[Literal] | None:
         """The conditions of a homomorphism from a rival to the rows without the tuple, negated."""
         critical, rows = self.facts(found, number)
         find = state.classes.find
@@ -255,12 +287,16 @@ class Question(Constraints):
             fixed = _fixed(rival, head)
             if fixed is None:
                 continue
-            images = self._sent(found, side.body if rival is side.body else None, rival, facts, fixed, critical)
+            images = self._sent(
+                found, side.body if rival is side.body else None, rival, facts, fixed, critical
+            )
             if images is not None:
                 at = _own(rival is side.body, rows, [order[image] for image in images])
                 self.absorptions.append(Absorption(number, rival, tuple(at)))
                 literals = dict.fromkeys(self._conditions(number, rival, at))
-                self._learn([literal for literal in literals if not self._is_false(self.root, literal)])
+                self._learn(
+                    [literal for literal in literals if not self._is_false(self.root, literal)]
+                )
                 return [literal for literal in literals if not self._is_false(state, literal)]
         return None
 
@@ -276,9 +312,13 @@ class Question(Constraints):
         """A homomorphism from a rival. Where values are chosen, one that moves little needs few conditions."""
         pattern = Pattern(rival.atoms, rival.comparisons, rival.known)
         if own is not None and found.chosen:
-            rest = [terms for relation, terms in own.atoms if (relation, found.row(terms)) != critical]
+            rest = [
+                terms for relation, terms in own.atoms if (relation, found.row(terms)) != critical
+            ]
             still = {term: found.value(term) for terms in rest for term in terms if term < 0}
-            images = homomorphism(pattern, facts, {**still, **fixed}, compare=found.compare, clock=self.clock)
+            images = homomorphism(
+                pattern, facts, {**still, **fixed}, compare=found.compare, clock=self.clock
+            )
             if images is not None:
                 return images
         return homomorphism(pattern, facts, fixed, compare=found.compare, clock=self.clock)

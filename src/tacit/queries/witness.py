@@ -42,7 +42,10 @@ def _merged(
         return state, found
     child = state.copy()
     child.apart.clear()
-    first, *rest = [Literal("equal", left, right) for left, right in zip(atoms[one][1], atoms[two][1], strict=True)]
+    first, *rest = [
+        Literal("equal", left, right)
+        for left, right in zip(atoms[one][1], atoms[two][1], strict=True)
+    ]
     if not all(question.add(child, literal) for literal in (first, *rest)):
         return state, found
     smaller = question.valuation(child)
@@ -62,7 +65,9 @@ class Instance:
         self.numbering = numbering
         self.clock = clock
 
-    def smallest(self, facts: Sequence[Fact], critical: Fact, row: tuple[Any, ...]) -> tuple[Fact, ...]:
+    def smallest(
+        self, facts: Sequence[Fact], critical: Fact, row: tuple[Any, ...]
+    ) -> tuple[Fact, ...]:
         """Drop facts while the tuple still makes the row appear; every fact that stays is needed."""
         rest = tuple(dict.fromkeys(fact for fact in facts if fact != critical))
         if not self.needs_shrinking(rest):
@@ -70,13 +75,17 @@ class Instance:
         place = 0
         while place < len(rest):
             fewer = rest[:place] + rest[place + 1 :]
-            rest, place = (fewer, place) if self.depends(fewer, critical, row) else (rest, place + 1)
+            rest, place = (
+                (fewer, place) if self.depends(fewer, critical, row) else (rest, place + 1)
+            )
         return rest
 
     def needs_shrinking(self, facts: Sequence[Fact]) -> bool:
         """Without self-joins and unions every fact is needed; large instances are shown as they are."""
         parts = self.prepared.raw
-        joins = any(len({relation for relation, _ in body.atoms}) < len(body.atoms) for body in parts)
+        joins = any(
+            len({relation for relation, _ in body.atoms}) < len(body.atoms) for body in parts
+        )
         return (joins or len(parts) > 1) and len(facts) <= SMALL
 
     def depends(self, facts: Sequence[Fact], critical: Fact, row: tuple[Any, ...]) -> bool:
@@ -94,7 +103,9 @@ class Instance:
         index = Facts(facts)
         return any(self._found(body, body.atoms, index, head) for body in self.prepared.raw)
 
-    def _appears_with(self, facts: Sequence[NumberedAtom], added: NumberedAtom, head: tuple[int, ...]) -> bool:
+    def _appears_with(
+        self, facts: Sequence[NumberedAtom], added: NumberedAtom, head: tuple[int, ...]
+    ) -> bool:
         index = Facts([added, *facts, (THE_TUPLE, added[1])])
         for body in self.prepared.raw:
             for place, (relation, terms) in enumerate(body.atoms):
@@ -104,13 +115,17 @@ class Instance:
                         return True
         return False
 
-    def _found(self, body: Body, atoms: Sequence[NumberedAtom], facts: Facts, head: tuple[int, ...]) -> bool:
+    def _found(
+        self, body: Body, atoms: Sequence[NumberedAtom], facts: Facts, head: tuple[int, ...]
+    ) -> bool:
         fixed: dict[int, int] = {}
         for term, value in zip(body.head, head, strict=True):
             if (term if term >= 0 else fixed.setdefault(term, value)) != value:
                 return False
         pattern = Pattern(atoms, body.comparisons, body.known)
-        return homomorphism(pattern, facts, fixed, compare=self._compare, clock=self.clock) is not None
+        return (
+            homomorphism(pattern, facts, fixed, compare=self._compare, clock=self.clock) is not None
+        )
 
     def _compare(self, operator: str, one: int, two: int) -> bool:
         if NUMBERED_NULL in (one, two):

@@ -48,10 +48,19 @@ class Aware:
 
 
 def aware(
-    out: Disclosed, members: Flags, found: Restoration, *, limits: Limits = DEFAULT, with_classes: bool = True,
-    draws: int = DRAWS, most: int = MOST_TABLES, seconds: float | None = None, lists: Lists | None = None, job: Job | None = None,
+    out: Disclosed,
+    members: Flags,
+    found: Restoration,
+    *,
+    limits: Limits = DEFAULT,
+    with_classes: bool = True,
+    draws: int = DRAWS,
+    most: int = MOST_TABLES,
+    seconds: float | None = None,
+    lists: Lists | None = None,
+    job: Job | None = None,
     only: Callable[[Disclosed], bool] | None = None,
-) -> Aware:  # fmt: skip
+) -> Aware:
     """Run the search on every table that fits all views, or on some that are drawn, and look at those with the same end.
 
     Whoever is in a candidate but in no view may have any value that is out: the search depends on it too. `limits` have to
@@ -61,21 +70,49 @@ def aware(
     job, lists = job or Job(), lists or Lists(out)
     views = views_of(out, members, found)
     every = all_tables(out, members, views, lists, most)
-    tables = every if every is not None else drawn_tables(out, members, views, draws, np.random.default_rng(0))
+    tables = (
+        every
+        if every is not None
+        else drawn_tables(out, members, views, draws, np.random.default_rng(0))
+    )
     if tables is None:
-        return Aware("undecided", because="there are too many tables to go through, and none can be drawn evenly")
+        return Aware(
+            "undecided",
+            because="there are too many tables to go through, and none can be drawn evenly",
+        )
     until = inf if seconds is None else time.monotonic() + seconds
     same: list[Integers] = []
     for number, table in enumerate(tables):
         if time.monotonic() > until:
-            return Aware("undecided", asked=number, same=len(same), because=f"the time was up after {number:,} of {len(tables):,} tables")
-        job.step(f"the same search on {number:,} of {len(tables):,} other tables", number / len(tables))
+            return Aware(
+                "undecided",
+                asked=number,
+                same=len(same),
+                because=f"the time was up after {number:,} of {len(tables):,} tables",
+            )
+        job.step(
+            f"the same search on {number:,} of {len(tables):,} other tables", number / len(tables)
+        )
         other = replace(out, value=table)
-        ended = restored(other, members, limits=replace(limits, seconds=None), with_classes=with_classes, lists=lists)
-        if (ended.views, ended.classes) == (found.views, found.classes) and (only is None or only(other)):
+        ended = restored(
+            other,
+            members,
+            limits=replace(limits, seconds=None),
+            with_classes=with_classes,
+            lists=lists,
+        )
+        if (ended.views, ended.classes) == (found.views, found.classes) and (
+            only is None or only(other)
+        ):
             same.append(table)
     covered = out.is_covered | np.logical_or.reduce(views)
-    return believed(out, np.array(same, dtype=np.int64), np.flatnonzero(covered), len(tables), exact=every is not None)
+    return believed(
+        out,
+        np.array(same, dtype=np.int64),
+        np.flatnonzero(covered),
+        len(tables),
+        exact=every is not None,
+    )
 
 
 def views_of(out: Disclosed, members: Flags, found: Restoration) -> list[Flags]:
@@ -83,14 +120,27 @@ def views_of(out: Disclosed, members: Flags, found: Restoration) -> list[Flags]:
     return [*(members[one] for one in found.views), *(out.class_of == one for one in found.classes)]
 
 
-def believed(out: Disclosed, tables: Integers, people: Integers, asked: int, *, exact: bool) -> Aware:
+def believed(
+    out: Disclosed, tables: Integers, people: Integers, asked: int, *, exact: bool
+) -> Aware:
     """The largest share of a value in some tables."""
     if not len(tables):
-        return Aware("undecided", asked=asked, because="none of the tables that were drawn leads to the same views")
+        return Aware(
+            "undecided",
+            asked=asked,
+            because="none of the tables that were drawn leads to the same views",
+        )
     counts = np.stack([np.isin(tables[:, people], same).sum(axis=0) for same in out.meanings])
     meaning, place = np.unravel_index(int(counts.argmax()), counts.shape)
     worst = Fraction(int(counts.max()), len(tables))
-    found = Aware("holds" if worst <= out.gamma else "breached", worst, int(people[place]), int(meaning), len(tables), asked)
+    found = Aware(
+        "holds" if worst <= out.gamma else "breached",
+        worst,
+        int(people[place]),
+        int(meaning),
+        len(tables),
+        asked,
+    )
     if exact:
         return found
     # Hoeffding for each belief, with the chance of an error divided among all of them; rounded up.
@@ -100,12 +150,16 @@ def believed(out: Disclosed, tables: Integers, people: Integers, asked: int, *, 
     return replace(found, status="undecided" if is_open else found.status, epsilon=epsilon)
 
 
-def all_tables(out: Disclosed, members: Flags, views: Sequence[Flags], lists: Lists, most: int) -> list[Integers] | None:
+def all_tables(
+    out: Disclosed, members: Flags, views: Sequence[Flags], lists: Lists, most: int
+) -> list[Integers] | None:
     """All tables that fit all views, of everybody whom the search looks at; None where they are too many."""
     listing = lists.joined(lists.start(), frozenset().union(*(out.touched(view) for view in views)))
     for view in views:
         listing = narrowed(out, listing, view, lists.most) if listing is not None else None
-    listing = lists.joined(listing, frozenset(range(len(out.pieces)))) if listing is not None else None
+    listing = (
+        lists.joined(listing, frozenset(range(len(out.pieces)))) if listing is not None else None
+    )
     if listing is None:
         return None
     open_ = np.setdiff1d(np.flatnonzero(members.any(axis=0)), listing.people)
@@ -121,7 +175,9 @@ def all_tables(out: Disclosed, members: Flags, views: Sequence[Flags], lists: Li
     return found
 
 
-def drawn_tables(out: Disclosed, members: Flags, views: Sequence[Flags], draws: int, rng: np.random.Generator) -> list[Integers] | None:
+def drawn_tables(
+    out: Disclosed, members: Flags, views: Sequence[Flags], draws: int, rng: np.random.Generator
+) -> list[Integers] | None:
     """Tables that fit all views, drawn evenly and independently; None where that cannot be done."""
     there = extended(out, range(len(out.pieces)), views)
     system = system_of(there.overlap)
@@ -137,7 +193,9 @@ def drawn_tables(out: Disclosed, members: Flags, views: Sequence[Flags], draws: 
     for row in cells.reshape(draws, len(there.overlap.sizes), -1):
         one = out.value.copy()
         for class_, counts in enumerate(row):
-            one[there.people[there.class_of == class_]] = rng.permutation(np.repeat(numbers, counts))
+            one[there.people[there.class_of == class_]] = rng.permutation(
+                np.repeat(numbers, counts)
+            )
         one[open_] = rng.choice(numbers, size=len(open_))
         found.append(one)
     return found

@@ -45,13 +45,21 @@ def best_first(judge: Judge, cost: Cost, clock: Clock, job: Job) -> Found:
             if clock.is_over:
                 heappush(queue, (0.0, node))
                 break
-            job.step(f"going down the lattice ({judge.asked:,} nodes asked)", min(1.0, clock.spent / seconds))
+            job.step(
+                f"going down the lattice ({judge.asked:,} nodes asked)",
+                min(1.0, clock.spent / seconds),
+            )
             if lower not in seen and not failed.covers(lower):
                 seen.add(lower)
                 look(lower)
     best = min(passing, key=lambda node: (passing[node], sum(node), node), default=None)
     return Found(
-        best, passing.get(best) if best is not None else None, not queue, tuple(undominated(list(passing))), not queue, judge.asked
+        best,
+        passing.get(best) if best is not None else None,
+        not queue,
+        tuple(undominated(list(passing))),
+        not queue,
+        judge.asked,
     )
 
 

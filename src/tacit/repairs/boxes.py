@@ -133,7 +133,9 @@ class Tree(Axis):
         room = int(self.codes.max(initial=0)) + 1
         key = height * room + self.codes[height, first]
         found, number = np.unique(key, return_inverse=True)
-        return [self.names_at[one // room][one % room] for one in found.tolist()], number.reshape(-1)
+        return [self.names_at[one // room][one % room] for one in found.tolist()], number.reshape(
+            -1
+        )
 
     def children(self, height: Integers, place: Integers) -> Integers:
         """The labels just below a level, by code."""
@@ -154,7 +156,9 @@ def axis(question: MicrodataQuestion, column: str, *, hide_missing: bool = False
     if keys is not None:
         order = np.array(sorted(range(len(values)), key=keys.__getitem__), dtype=np.int64)
         if tree is None or keeps_order(tree, order):
-            return line_axis(column, tuple(values[i] for i in order.tolist()), order, hide_missing=hide_missing)
+            return line_axis(
+                column, tuple(values[i] for i in order.tolist()), order, hide_missing=hide_missing
+            )
     return tree_axis(column, values, tree, hide_missing=hide_missing)
 
 
@@ -166,11 +170,15 @@ def line_axis(column: str, values: Labels, order: Integers, *, hide_missing: boo
     ('1-2', '*', '5')
     """
     if not all(is_number(value) for value in values):
-        return Line(column, values, placed(order), hide_missing, "dates", tuple(map(value_text, values)))
+        return Line(
+            column, values, placed(order), hide_missing, "dates", tuple(map(value_text, values))
+        )
     if all(value == int(value) for value in values):
         texts = tuple(str(int(value)) for value in values)
         return Line(column, values, placed(order), hide_missing, "whole numbers", texts)
-    return Line(column, values, placed(order), hide_missing, "numbers", tuple(map(value_text, values)))
+    return Line(
+        column, values, placed(order), hide_missing, "numbers", tuple(map(value_text, values))
+    )
 
 
 def order_keys(column: str, values: Labels, *, dated: bool) -> Labels | None:
@@ -189,7 +197,9 @@ def is_number(value: Any) -> bool:
     >>> [is_number(value) for value in (3, Decimal("0.5"), True, float("nan"), "3")]
     [True, True, False, False, False]
     """
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
+    return (
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
+    )
 
 
 def keeps_order(tree: Hierarchy, order: Integers) -> bool:
@@ -214,14 +224,20 @@ def tree_axis(column: str, values: Labels, tree: Hierarchy | None, *, hide_missi
 
     A column without a hierarchy has no labels between a value and `*`.
     """
-    levels: list[Any] = [level.codes for level in tree.levels] if tree else [np.arange(len(values) + 1)]
+    levels: list[Any] = (
+        [level.codes for level in tree.levels] if tree else [np.arange(len(values) + 1)]
+    )
     names = [level.labels for level in tree.levels] if tree else [(*values, None)]
     if len(np.unique(levels[-1])) > 1:
         levels.append(np.zeros(len(values) + 1, dtype=np.int64))
         names.append((SUPPRESSED,))
-    order = np.lexsort([level[:-1] for level in levels]) if len(values) else np.zeros(0, dtype=np.int64)
+    order = (
+        np.lexsort([level[:-1] for level in levels]) if len(values) else np.zeros(0, dtype=np.int64)
+    )
     codes = np.stack([np.append(level[order], level[-1]) for level in levels])
-    sizes = np.stack([np.bincount(level[:-1], minlength=int(level.max()) + 1)[level] for level in codes])
+    sizes = np.stack(
+        [np.bincount(level[:-1], minlength=int(level.max()) + 1)[level] for level in codes]
+    )
     sizes = np.maximum(sizes, 1)
     found = tuple(values[i] for i in order.tolist())
     return Tree(column, found, placed(order), hide_missing, codes, tuple(names), sizes)

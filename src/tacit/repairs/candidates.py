@@ -39,7 +39,9 @@ class Between:
 
     def selects(self, values: Sequence[Any]) -> Flags:
         """Whom it selects, from everybody's values of the column; nobody whose value is missing."""
-        return np.array([value is not None and self.low <= value <= self.high for value in values], dtype=bool)
+        return np.array(
+            [value is not None and self.low <= value <= self.high for value in values], dtype=bool
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ class OneOf:
 
     def selects(self, values: Sequence[Any]) -> Flags:
         """Whom it selects, from everybody's values of the column; nobody whose value is missing."""
-        return np.array([value is not None and value in self.values for value in values], dtype=bool)
+        return np.array(
+            [value is not None and value in self.values for value in values], dtype=bool
+        )
 
 
 Condition = tuple[Between | OneOf, ...]  # all of them
@@ -92,23 +96,45 @@ def candidates(
     """
     people = len(next(iter(columns.values()), ()))
     weigh = np.ones(people, dtype=bool) if focus is None or not focus.any() else focus
-    coded = [column for name, values in columns.items() if len((column := coded_column(name, values)).values) > 1]
+    coded = [
+        column
+        for name, values in columns.items()
+        if len((column := coded_column(name, values)).values) > 1
+    ]
     most = max(200, min(most, MOST_CELLS // max(people, 1)))
     steps = largest(lambda many: sum(how_many(one, many) for one in coded) <= most // 2, MOST_STEPS)
     alone = [list(simple(one, steps, weigh)) for one in coded]
     left = most - sum(map(len, alone))
-    fewer = largest(lambda many: sum(how_many(one, many) * how_many(other, many) for one, other in combinations(coded, 2)) <= left, steps)
+    fewer = largest(
+        lambda many: (
+            sum(
+                how_many(one, many) * how_many(other, many) for one, other in combinations(coded, 2)
+            )
+            <= left
+        ),
+        steps,
+    )
     coarse = [list(simple(one, fewer, weigh)) for one in coded] if fewer < steps else alone
     found: dict[bytes, tuple[Condition, Flags]] = {}
     considered = 0
-    for condition, selected in (*((one, flags) for some in alone for one, flags in some), *pairs(coarse)):
+    for condition, selected in (
+        *((one, flags) for some in alone for one, flags in some),
+        *pairs(coarse),
+    ):
         considered += 1
         found.setdefault(np.packbits(selected).tobytes(), (condition, selected))
     found.pop(np.packbits(np.zeros(people, dtype=bool)).tobytes(), None)
-    thinned = [one.name for one in coded if len(one.values) > (min(steps, fewer) if one.is_ordered else FEW)]
+    thinned = [
+        one.name
+        for one in coded
+        if len(one.values) > (min(steps, fewer) if one.is_ordered else FEW)
+    ]
     rows = [flags for _, flags in found.values()]
     return Candidates(
-        tuple(condition for condition, _ in found.values()), np.array(rows, dtype=bool).reshape(len(rows), people), considered, tuple(thinned)
+        tuple(condition for condition, _ in found.values()),
+        np.array(rows, dtype=bool).reshape(len(rows), people),
+        considered,
+        tuple(thinned),
     )
 
 
@@ -121,20 +147,39 @@ def coded_column(name: str, values: Sequence[Any]) -> Column:
     """A column by codes. Values that do not compare, such as text, have no ranges: their order is a matter of language."""
     known = set(values) - {None}
     ordered = is_ordered(known)
-    order = tuple(sorted(known)) if ordered else tuple(sorted(known, key=lambda value: (type(value).__name__, str(value))))
+    order = (
+        tuple(sorted(known))
+        if ordered
+        else tuple(sorted(known, key=lambda value: (type(value).__name__, str(value))))
+    )
     place = {value: at for at, value in enumerate(order)}
-    return Column(name, order, np.array([-1 if value is None else place[value] for value in values], dtype=np.int64), ordered)
+    return Column(
+        name,
+        order,
+        np.array([-1 if value is None else place[value] for value in values], dtype=np.int64),
+        ordered,
+    )
 
 
 def is_ordered(values: set[Any]) -> bool:
     """Are these numbers, or dates?
 
-    >>> is_ordered({1, 2.5}), is_ordered({"a"}), is_ordered({True, False}), is_ordered({date(2024, 1, 1)})
+    >>> (
+    ...     is_ordered({1, 2.5}),
+    ...     is_ordered({"a"}),
+    ...     is_ordered({True, False}),
+    ...     is_ordered({date(2024, 1, 1)}),
+    ... )
     (True, False, False, True)
     """
-    if all(isinstance(value, int | float | Decimal) and not isinstance(value, bool) and value == value for value in values):
+    if all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) and value == value
+        for value in values
+    ):
         return True
-    return all(isinstance(value, date) and not isinstance(value, datetime) for value in values) or all(isinstance(value, datetime) for value in values)
+    return all(
+        isinstance(value, date) and not isinstance(value, datetime) for value in values
+    ) or all(isinstance(value, datetime) for value in values)
 
 
 def how_many(column: Column, steps: int) -> int:
@@ -143,7 +188,13 @@ def how_many(column: Column, steps: int) -> int:
     if column.is_ordered:
         steps = min(many, steps)
         return steps * (steps + 1) // 2
-    return 2**many - 2 if many <= FEW else min(many, SEVERAL) + (many if many <= SEVERAL else 0) + (many * (many - 1) // 2 if many <= steps else 0)
+    return (
+        2**many - 2
+        if many <= FEW
+        else min(many, SEVERAL)
+        + (many if many <= SEVERAL else 0)
+        + (many * (many - 1) // 2 if many <= steps else 0)
+    )
 
 
 def simple(column: Column, steps: int, focus: Flags) -> Iterator[tuple[Condition, Flags]]:
@@ -152,10 +203,16 @@ def simple(column: Column, steps: int, focus: Flags) -> Iterator[tuple[Condition
         ends = divided(column, steps, focus)
         for first, (low, _) in enumerate(ends):
             for _, high in ends[first:]:
-                yield (Between(column.name, column.values[low], column.values[high]),), (column.code >= low) & (column.code <= high)
+                yield (
+                    (Between(column.name, column.values[low], column.values[high]),),
+                    (column.code >= low) & (column.code <= high),
+                )
     else:
         for codes in chosen(column, steps):
-            yield (OneOf(column.name, tuple(column.values[code] for code in codes)),), np.isin(column.code, codes)
+            yield (
+                (OneOf(column.name, tuple(column.values[code] for code in codes)),),
+                np.isin(column.code, codes),
+            )
 
 
 def divided(column: Column, steps: int, focus: Flags) -> list[tuple[int, int]]:
@@ -167,7 +224,10 @@ def divided(column: Column, steps: int, focus: Flags) -> list[tuple[int, int]]:
     weight = 1 + many * np.bincount(column.code[focus & (column.code >= 0)], minlength=many)
     behind = np.cumsum(weight) - weight / 2
     step = np.minimum((behind * steps / weight.sum()).astype(np.int64), steps - 1)
-    return [(int(codes[0]), int(codes[-1])) for codes in np.split(np.arange(many), np.flatnonzero(np.diff(step)) + 1)]
+    return [
+        (int(codes[0]), int(codes[-1]))
+        for codes in np.split(np.arange(many), np.flatnonzero(np.diff(step)) + 1)
+    ]
 
 
 def chosen(column: Column, steps: int) -> Iterator[tuple[int, ...]]:
@@ -177,15 +237,21 @@ def chosen(column: Column, steps: int) -> Iterator[tuple[int, ...]]:
         for size in range(1, many):
             yield from combinations(range(many), size)
         return
-    frequent = np.argsort(-np.bincount(column.code[column.code >= 0], minlength=many), kind="stable")[:SEVERAL]
+    frequent = np.argsort(
+        -np.bincount(column.code[column.code >= 0], minlength=many), kind="stable"
+    )[:SEVERAL]
     yield from ((code,) for code in sorted(frequent.tolist()))
     if many <= steps:
         yield from combinations(range(many), 2)
     if many <= SEVERAL:
-        yield from (tuple(code for code in range(many) if code != without) for without in range(many))
+        yield from (
+            tuple(code for code in range(many) if code != without) for without in range(many)
+        )
 
 
-def pairs(conditions: Sequence[Sequence[tuple[Condition, Flags]]]) -> Iterator[tuple[Condition, Flags]]:
+def pairs(
+    conditions: Sequence[Sequence[tuple[Condition, Flags]]],
+) -> Iterator[tuple[Condition, Flags]]:
     """Two conditions on different columns."""
     for some, others in combinations(conditions, 2):
         for one, selected in some:

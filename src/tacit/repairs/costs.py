@@ -33,7 +33,11 @@ class ByLevels:
 
     def of(self, outcome: Outcome) -> float:
         """The cost of a node that was looked at."""
-        return self.with_suppression(outcome) if outcome.suppressed else float(self.costs.cost(outcome.node))
+        return (
+            self.with_suppression(outcome)
+            if outcome.suppressed
+            else float(self.costs.cost(outcome.node))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,9 @@ class ByGroups:
         return self.cost(outcome)
 
 
-def cost_by(judge: Judge, utility: str, weights: Mapping[str, Fraction] | None = None) -> ByLevels | ByGroups:
+def cost_by(
+    judge: Judge, utility: str, weights: Mapping[str, Fraction] | None = None
+) -> ByLevels | ByGroups:
     """What a node costs by a measure of utility."""
     chosen = measure(utility)
 

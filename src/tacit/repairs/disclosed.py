@@ -28,7 +28,9 @@ class Disclosed:
 
     >>> from tacit.overlap.setting import overlap_of
     >>> views = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
-    >>> out = Disclosed(views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,)))
+    >>> out = Disclosed(
+    ...     views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,))
+    ... )
     >>> out.system.parts[0].people, [one.tolist() for one in out.pieces]
     (3, [[0, 1, 2]])
     """
@@ -98,7 +100,9 @@ class Disclosed:
         Not where one of the views shows the private value of everybody in the class: it would have shown the new one too.
         """
         outputs = np.sort(self.overlap.outputs, axis=2)
-        shows = (outputs[:, :, :1] != NOTHING).all(axis=2) & (np.diff(outputs, axis=2) != 0).all(axis=2)
+        shows = (outputs[:, :, :1] != NOTHING).all(axis=2) & (np.diff(outputs, axis=2) != 0).all(
+            axis=2
+        )
         return not bool(shows.any(axis=1).all())
 
     def is_true(self) -> bool:
@@ -109,13 +113,21 @@ class Disclosed:
         found[NOTHING] = 0
         outside = bool((self.value[self.is_covered] >= len(self.overlap.values)).any())
         sizes = np.bincount(self.class_of[self.is_covered], minlength=len(self.overlap.sizes))
-        return not outside and bool((found == self.overlap.shown).all()) and bool((sizes == self.overlap.sizes).all())
+        return (
+            not outside
+            and bool((found == self.overlap.shown).all())
+            and bool((sizes == self.overlap.sizes).all())
+        )
 
     def counts(self, members: Flags) -> Integers:
         """How many people of each of some sets have each value."""
         sets = members.astype(np.float64)  # exact, and much faster than integers
         found = [sets[:, self.value == value].sum(axis=1) for value in range(self.values)]
-        return np.stack(found, axis=1).astype(np.int64) if found else np.zeros((len(members), 0), dtype=np.int64)
+        return (
+            np.stack(found, axis=1).astype(np.int64)
+            if found
+            else np.zeros((len(members), 0), dtype=np.int64)
+        )
 
     def is_diverse(self, counts: Integers) -> Flags:
         """Is no value (or what may mean the same) more frequent than gamma allows in some sets of people, by their counts?
@@ -124,7 +136,9 @@ class Disclosed:
         set, somebody's belief is above gamma. The same is true of every set whose counts follow from the views.
         """
         size = counts.sum(axis=-1)
-        most = np.stack([counts[..., list(same)].sum(axis=-1) for same in self.meanings], axis=-1).max(axis=-1, initial=0)
+        most = np.stack(
+            [counts[..., list(same)].sum(axis=-1) for same in self.meanings], axis=-1
+        ).max(axis=-1, initial=0)
         found: Flags = most * self.gamma.denominator <= size * self.gamma.numerator
         return found
 
@@ -152,8 +166,13 @@ def extended(out: Disclosed, pieces: Iterable[int], views: Sequence[Flags]) -> E
     inside = np.isin(out.piece_of, chosen)
     joined = np.logical_or.reduce([inside, *views]) if views else inside
     people = np.flatnonzero(joined)
-    signs = sum((view[people].astype(np.int64) << at for at, view in enumerate(views)), np.zeros(len(people), dtype=np.int64))
-    keys, first, class_of = np.unique((out.class_of[people] << len(views)) + signs, return_index=True, return_inverse=True)
+    signs = sum(
+        (view[people].astype(np.int64) << at for at, view in enumerate(views)),
+        np.zeros(len(people), dtype=np.int64),
+    )
+    keys, first, class_of = np.unique(
+        (out.class_of[people] << len(views)) + signs, return_index=True, return_inverse=True
+    )
     # Classes are numbered as their first people come, so that they have the same numbers whichever side of a class a view shows.
     order = np.argsort(first)
     keys, class_of = keys[order], np.argsort(order)[class_of.reshape(-1)]
@@ -172,11 +191,15 @@ def extended(out: Disclosed, pieces: Iterable[int], views: Sequence[Flags]) -> E
 
 def published(out: Disclosed, views: Sequence[Flags]) -> Integers:
     """The numbers of the values that are out, with those that further views show."""
-    found: Integers = np.unique(np.concatenate([np.arange(len(out.overlap.values)), *(out.value[view] for view in views)]))
+    found: Integers = np.unique(
+        np.concatenate([np.arange(len(out.overlap.values)), *(out.value[view] for view in views)])
+    )
     return found
 
 
-def _rows(out: Disclosed, before: Integers, sign: Integers, many: int, values: Integers) -> tuple[Integers, Integers]:
+def _rows(
+    out: Disclosed, before: Integers, sign: Integers, many: int, values: Integers
+) -> tuple[Integers, Integers]:
     """What each class puts into each view: those that are out, then the further ones."""
     old = out.overlap.outputs.shape[1]
     outputs = np.zeros((len(before), old + many, len(values)), dtype=np.int64)

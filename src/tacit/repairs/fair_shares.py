@@ -28,9 +28,14 @@ def is_unfair(system: System, gamma: Fraction) -> bool:
 
     >>> from tacit.overlap.setting import overlap_of
     >>> from tacit.overlap.system import system_of
-    >>> is_unfair(system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0], [0, 1], [1], [1]])), Fraction(1, 2))
+    >>> is_unfair(
+    ...     system_of(overlap_of("xyz", ["xxyz", "xyz"], [[0], [0], [0], [0, 1], [1], [1]])),
+    ...     Fraction(1, 2),
+    ... )
     False
-    >>> is_unfair(system_of(overlap_of("xyz", ["xxyz", "xy"], [[0, 1], [0, 1], [0], [0]])), Fraction(2, 5))
+    >>> is_unfair(
+    ...     system_of(overlap_of("xyz", ["xxyz", "xy"], [[0, 1], [0, 1], [0], [0]])), Fraction(2, 5)
+    ... )
     True
     """
     sizes = np.repeat(system.overlap.sizes, len(system.overlap.values))
@@ -62,10 +67,16 @@ def unfair_part(part: Part, sizes: Integers, gamma: Fraction) -> tuple[int, ...]
     if found is None:
         return None
     whole = np.rint(found * (ROUNDED / np.abs(found).max())).astype(np.int64).tolist()
-    return tuple(whole) if _proves(whole, part, low.tolist(), high.tolist(), gamma.denominator) else None
+    return (
+        tuple(whole)
+        if _proves(whole, part, low.tolist(), high.tolist(), gamma.denominator)
+        else None
+    )
 
 
-def _proves(multipliers: Sequence[int], part: Part, low: Sequence[int], high: Sequence[int], scale: int) -> bool:
+def _proves(
+    multipliers: Sequence[int], part: Part, low: Sequence[int], high: Sequence[int], scale: int
+) -> bool:
     """Is it so, in whole numbers? The bounds are given times `scale`."""
     cells = [0] * len(low)
     total = 0
@@ -73,7 +84,10 @@ def _proves(multipliers: Sequence[int], part: Part, low: Sequence[int], high: Se
         total += one.total * times * scale
         for cell in one.cells.tolist():
             cells[cell] += times
-    return total > sum(max(times * least, times * most) for times, least, most in zip(cells, low, high, strict=True))
+    return total > sum(
+        max(times * least, times * most)
+        for times, least, most in zip(cells, low, high, strict=True)
+    )
 
 
 def _climbed(matrix: Floats, totals: Floats, low: Floats, high: Floats) -> Floats | None:
@@ -88,7 +102,9 @@ def _climbed(matrix: Floats, totals: Floats, low: Floats, high: Floats) -> Float
     now = height(at)
     for _ in range(STEPS):
         cells = at @ matrix
-        if at @ totals - cells @ low - wide @ np.maximum(cells, 0.0) > 1e-7 * np.abs(at).max(initial=0.0):
+        if at @ totals - cells @ low - wide @ np.maximum(cells, 0.0) > 1e-7 * np.abs(at).max(
+            initial=0.0
+        ):
             return at if at.any() else None
         share = 0.5 + 0.5 * np.tanh(cells / 2)
         missing = totals - matrix @ (low + wide * share)

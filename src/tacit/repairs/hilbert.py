@@ -25,9 +25,15 @@ def hilbert_order(places: Integers, sizes: Sequence[int], zone: Integers | None 
     [0, 1, 3, 2]
     """
     axes = min(len(places), BITS)
-    bits = min(FINEST, BITS // max(1, axes), max((size - 1).bit_length() for size in sizes) or 1) if axes else 0
+    bits = (
+        min(FINEST, BITS // max(1, axes), max((size - 1).bit_length() for size in sizes) or 1)
+        if axes
+        else 0
+    )
     top = (1 << bits) - 1
-    grid = np.array([place * top // max(1, size - 1) for place, size in zip(places[:axes], sizes, strict=False)])
+    grid = np.array(
+        [place * top // max(1, size - 1) for place, size in zip(places[:axes], sizes, strict=False)]
+    )
     position = hilbert_positions(grid, bits) if axes else np.zeros(places.shape[1], dtype=np.int64)
     keys = [*places[::-1], position]
     order: Integers = np.lexsort(keys if zone is None else [*keys, zone])

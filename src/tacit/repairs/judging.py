@@ -41,14 +41,26 @@ class Judge:
     checks hold. Where a definition cannot say which groups fail, nothing is dropped on its account.
     """
 
-    def __init__(self, raw: MicrodataQuestion, required: Sequence[Required], lattice: Lattice, *, suppress: int = 0) -> None:
+    def __init__(
+        self,
+        raw: MicrodataQuestion,
+        required: Sequence[Required],
+        lattice: Lattice,
+        *,
+        suppress: int = 0,
+    ) -> None:
         self.raw = raw
         self.lattice = lattice
         self.suppress = suppress
         self.asked = 0
         self.required = sorted(required, key=lambda one: one.definition.needs_sensitive)
         self.least_group = max(
-            (one.definition.least_group for one in required if one.definition.missing != "match-any"), default=1
+            (
+                one.definition.least_group
+                for one in required
+                if one.definition.missing != "match-any"
+            ),
+            default=1,
         )
         self._outcomes: dict[Node, Outcome] = {}
         self._levels: dict[tuple[str, int], Level] = {}
@@ -68,7 +80,9 @@ class Judge:
     @property
     def is_thorough(self) -> bool:
         """Does no other way of dropping rows do better than dropping the groups that fail?"""
-        return not self.suppress or all(one.definition.whole_groups_suffice for one in self.required)
+        return not self.suppress or all(
+            one.definition.whole_groups_suffice for one in self.required
+        )
 
     def holds(self, node: Node) -> bool:
         """Do all checks hold at a node?"""
@@ -88,7 +102,10 @@ class Judge:
         it is cheaper still: groups of fewer columns are larger.
         """
         if columns is not None:
-            node = tuple(level if place in columns else top for place, (level, top) in enumerate(zip(node, self.lattice.top, strict=True)))
+            node = tuple(
+                level if place in columns else top
+                for place, (level, top) in enumerate(zip(node, self.lattice.top, strict=True))
+            )
         counts = self._group_sizes(node).counts
         return int(counts[counts < self.least_group].sum()) <= self.suppress
 
@@ -118,7 +135,9 @@ class Judge:
         """Fails before values are looked at, where groups are too small."""
         if not self._is_rolled_up or self.least_group == 1 or self.enough_people(node):
             return None
-        stopped = next(one for one in self.required if one.definition.least_group == self.least_group)
+        stopped = next(
+            one for one in self.required if one.definition.least_group == self.least_group
+        )
         return Outcome(node, False, 0, stopped, self._group_sizes(node).counts)
 
     def _full(self, node: Node) -> Outcome:
@@ -134,8 +153,14 @@ class Judge:
         return Outcome(node, stopped is None, gone, stopped, sizes[kept])
 
     def _without_suppression(self, node: Node) -> Outcome:
-        stopped = next((one for one in self.required if not one.holds(self._needed(one, node))), None)
-        sizes = self._group_sizes(node).counts if self._is_rolled_up else self._question(node).groups().sizes
+        stopped = next(
+            (one for one in self.required if not one.holds(self._needed(one, node))), None
+        )
+        sizes = (
+            self._group_sizes(node).counts
+            if self._is_rolled_up
+            else self._question(node).groups().sizes
+        )
         return Outcome(node, stopped is None, 0, stopped, sizes)
 
     def _needed(self, one: Required, node: Node) -> MicrodataQuestion:
@@ -176,7 +201,9 @@ class Judge:
     @property
     def _is_rolled_up(self) -> bool:
         """Can the counts of a node be added up? Not where people have several rows, or values are looked up."""
-        return self.raw.base.persons is None and not any(one.definition.looks_up for one in self.required)
+        return self.raw.base.persons is None and not any(
+            one.definition.looks_up for one in self.required
+        )
 
     def _question(self, node: Node, *, values: bool = True) -> MicrodataQuestion:
         if not self._is_rolled_up:
@@ -185,7 +212,9 @@ class Judge:
             return self._rolled_up(self.raw, self._size_rollups(), node, ())
         questions = [
             self._rolled_up(reading, rollups, node, reading.sensitive)
-            for reading, rollups in zip((self.raw, *self.raw.readings), self._value_rollups(), strict=True)
+            for reading, rollups in zip(
+                (self.raw, *self.raw.readings), self._value_rollups(), strict=True
+            )
         ]
         return replace(questions[0], readings=tuple(questions[1:]))
 
@@ -197,10 +226,20 @@ class Judge:
         self, reading: MicrodataQuestion, rollups: Rollups, node: Node, sensitive: tuple[str, ...]
     ) -> MicrodataQuestion:
         base = rollups.at(node)
-        levels = {name: self._level(rollups, name, height) for name, height in self.lattice.named(node).items()}
+        levels = {
+            name: self._level(rollups, name, height)
+            for name, height in self.lattice.named(node).items()
+        }
         own = {name: reading.levels[name] for name in sensitive}
         return replace(
-            reading, base=base, levels={**levels, **own}, sensitive=sensitive, readings=(), find=nobody, _cache={}, _before={}
+            reading,
+            base=base,
+            levels={**levels, **own},
+            sensitive=sensitive,
+            readings=(),
+            find=nobody,
+            _cache={},
+            _before={},
         )
 
     def _level(self, rollups: Rollups, name: str, height: int) -> Level:
@@ -230,7 +269,9 @@ def only(question: MicrodataQuestion, kept: Mask) -> MicrodataQuestion:
     if kept.all():
         return question
     asked = one_reading(question, kept)
-    return replace(asked, readings=tuple(one_reading(reading, kept) for reading in question.readings))
+    return replace(
+        asked, readings=tuple(one_reading(reading, kept) for reading in question.readings)
+    )
 
 
 def one_reading(question: MicrodataQuestion, kept: Mask) -> MicrodataQuestion:

@@ -23,10 +23,14 @@ from tacit.repairs.listed import Judged, Listing, Lists, is_exact, judged, judge
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Set = tuple[int, ...]  # further views, by their places among the candidates
-MOST_STEPS = 3e9  # multiplications after which a count is not begun here: many sets are to be judged
+MOST_STEPS = (
+    3e9  # multiplications after which a count is not begun here: many sets are to be judged
+)
 LOT = 2_000
 MOST_NODES = 400  # lists that are kept
-MOST_MASKED = 3_000  # tables of a list up to which sets are judged by what each of their views keeps
+MOST_MASKED = (
+    3_000  # tables of a list up to which sets are judged by what each of their views keeps
+)
 MOST_FOLLOWED = 20_000_000  # beliefs, of all candidates
 MOST_FOCUS = 240  # people whose beliefs are followed
 
@@ -54,7 +58,13 @@ class Judge:
     """Judges sets of candidates. `members` has a row for each candidate: whom it shows."""
 
     def __init__(
-        self, out: Disclosed, members: Flags, lists: Lists | None = None, job: Job | None = None, *, facts: bool = True
+        self,
+        out: Disclosed,
+        members: Flags,
+        lists: Lists | None = None,
+        job: Job | None = None,
+        *,
+        facts: bool = True,
     ) -> None:
         self.out = out
         self.facts = facts  # whether fair shares are looked for before counting
@@ -69,7 +79,11 @@ class Judge:
         self.counts = 0
         self.pieces = _touched(out, members)
         self.before = [self._piece(number) for number in range(len(out.pieces))]
-        self.above = [number for number, (one, _) in enumerate(self.before) if one.worst is None or one.worst > out.gamma]  # pieces with somebody above gamma
+        self.above = [
+            number
+            for number, (one, _) in enumerate(self.before)
+            if one.worst is None or one.worst > out.gamma
+        ]  # pieces with somebody above gamma
 
     # -- what is out already ---------------------------------------------------------------------
 
@@ -82,7 +96,9 @@ class Judge:
             return _outcome(self.out, found, 0), self._followed(listing.people, found.beliefs[0])
         # What is out has to be known, whatever it takes.
         outcome, beliefs, there = self._counted([piece], [], most=inf)
-        return outcome, None if beliefs is None else self._followed(there.people, shares_of(self.out, beliefs)[there.class_of])
+        return outcome, None if beliefs is None else self._followed(
+            there.people, shares_of(self.out, beliefs)[there.class_of]
+        )
 
     def _followed(self, people: Integers, beliefs: Floats) -> Floats:
         """The beliefs of the people who are followed, by place; those who are not among the people have none."""
@@ -103,7 +119,9 @@ class Judge:
 
     def tables(self, touched: frozenset[int], many: int | None) -> int | None:
         """How many tables fit in all, from how many fit in the pieces that are touched."""
-        others = [one.tables for number, (one, _) in enumerate(self.before) if number not in touched]
+        others = [
+            one.tables for number, (one, _) in enumerate(self.before) if number not in touched
+        ]
         if many is None or None in others:
             return None
         return many * prod(one for one in others if one is not None)
@@ -136,7 +154,9 @@ class Judge:
             return None
         return narrowed(self.out, joined, view, self.lists.most)
 
-    def by_list(self, views: Set, last: Integers, *, follow: bool = False) -> tuple[list[Outcome | None], Floats | None, list[bytes | None]]:
+    def by_list(
+        self, views: Set, last: Integers, *, follow: bool = False
+    ) -> tuple[list[Outcome | None], Floats | None, list[bytes | None]]:
         """Judge some views with each of `last` in addition; None for those that cannot be listed.
 
         With `follow` also the beliefs of those who are followed, and a mark that is equal for views that rule out the same
@@ -144,7 +164,11 @@ class Judge:
         """
         found: list[Outcome | None] = [None] * len(last)
         marks: list[bytes | None] = [None] * len(last)
-        followed = np.full((len(last), len(self.focus), len(self.out.meanings)), np.nan, dtype=np.float32) if follow else None
+        followed = (
+            np.full((len(last), len(self.focus), len(self.out.meanings)), np.nan, dtype=np.float32)
+            if follow
+            else None
+        )
         node = self.node(views)
         if node is None:
             return found, followed, marks
@@ -155,8 +179,12 @@ class Judge:
             listing = self.lists.joined(node, pieces)
             if listing is None:
                 continue
-            added = self.members[last[places]].sum(axis=1) - self.members[np.ix_(last[places], listing.people)].sum(axis=1)
-            some = [place for place, more in zip(places, added.tolist(), strict=True) if is_exact(more)]
+            added = self.members[last[places]].sum(axis=1) - self.members[
+                np.ix_(last[places], listing.people)
+            ].sum(axis=1)
+            some = [
+                place for place, more in zip(places, added.tolist(), strict=True) if is_exact(more)
+            ]
             if not some:
                 continue
             result = judged(self.out, listing, self.members[last[some]], keep=follow)
@@ -164,8 +192,14 @@ class Judge:
                 found[place] = _outcome(self.out, result, number)
                 if followed is not None and result.kept is not None:
                     followed[place] = self._followed(listing.people, result.beliefs[number])
-                    if self.members[last[place]].sum() == self.members[last[place], listing.people].sum():
-                        marks[place] = repr(sorted(pieces)).encode() + np.packbits(result.kept[number]).tobytes()
+                    if (
+                        self.members[last[place]].sum()
+                        == self.members[last[place], listing.people].sum()
+                    ):
+                        marks[place] = (
+                            repr(sorted(pieces)).encode()
+                            + np.packbits(result.kept[number]).tobytes()
+                        )
         return found, followed, marks
 
     def by_masks(self, sets: Sequence[Set]) -> list[Outcome | None]:
@@ -181,17 +215,27 @@ class Judge:
                 continue
             for start in range(0, len(places), LOT):
                 some = places[start : start + LOT]
-                kept = np.logical_and.reduce([[masks[sets[at][number]] for at in some] for number in range(len(sets[some[0]]))])
+                kept = np.logical_and.reduce(
+                    [
+                        [masks[sets[at][number]] for at in some]
+                        for number in range(len(sets[some[0]]))
+                    ]
+                )
                 result = judged_masks(self.out, listing, kept)
                 for number, at in enumerate(some):
                     found[at] = _outcome(self.out, result, number)
         return found
 
-    def _masked(self, pieces: frozenset[int], views: set[int]) -> tuple[Listing | None, dict[int, Flags]]:
+    def _masked(
+        self, pieces: frozenset[int], views: set[int]
+    ) -> tuple[Listing | None, dict[int, Flags]]:
         """The list of some pieces, and which of its tables each view keeps."""
         if pieces not in self._masks:
             listing = self.lists.joined(self.lists.start(), pieces)
-            self._masks[pieces] = (listing if listing is not None and len(listing.tables) <= MOST_MASKED else None), {}
+            self._masks[pieces] = (
+                (listing if listing is not None and len(listing.tables) <= MOST_MASKED else None),
+                {},
+            )
         listing, masks = self._masks[pieces]
         missing = sorted(views - set(masks))
         if listing is not None and missing:
@@ -204,8 +248,12 @@ class Judge:
 
     def by_count(self, views: Set) -> tuple[Outcome, Floats | None]:
         """Judge some views by counting, and the beliefs of those who are followed."""
-        outcome, beliefs, there = self._counted(self.touched(views), [self.members[one] for one in views])
-        return outcome, None if beliefs is None else self._followed(there.people, shares_of(self.out, beliefs)[there.class_of])
+        outcome, beliefs, there = self._counted(
+            self.touched(views), [self.members[one] for one in views]
+        )
+        return outcome, None if beliefs is None else self._followed(
+            there.people, shares_of(self.out, beliefs)[there.class_of]
+        )
 
     def of_views(self, shown: Sequence[Flags]) -> Outcome:
         """Judge views that are no candidates, by whom they show."""
@@ -232,13 +280,22 @@ class Judge:
             return NOT_COUNTED, None
         if not any(low > self.out.gamma for low, _ in bounds_of(self.out, found)):
             # Where bounds leave it open, whole numbers tell; and they tell how many tables there are.
-            found = Beliefs(system, tuple(_integers(part, one, self.job) for part, one in zip(system.parts, found.found, strict=True)))
+            found = Beliefs(
+                system,
+                tuple(
+                    _integers(part, one, self.job)
+                    for part, one in zip(system.parts, found.found, strict=True)
+                ),
+            )
         bounds = list(bounds_of(self.out, found))
         low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
         if low <= self.out.gamma < high:
             return NOT_COUNTED, found
         many = len(self.out.meanings)
-        few = min(sum(high > 0 for _, high in bounds[at : at + many]) for at in range(0, len(bounds), many))
+        few = min(
+            sum(high > 0 for _, high in bounds[at : at + many])
+            for at in range(0, len(bounds), many)
+        )
         hopeless = low >= 1 or few * self.out.gamma < 1
         return Outcome(low if low > self.out.gamma else high, found.tables, hopeless), found
 
@@ -254,19 +311,28 @@ class Judge:
             people[part.place] = fitted(part).people
         shares = people.reshape(len(there.overlap.sizes), -1) / there.overlap.sizes[:, None]
         beliefs = _by_meaning(self.out, there.overlap.values, shares)
-        return float(beliefs.max(initial=0.0)), self._followed(there.people, beliefs[there.class_of]), mark_of(there, system)
+        return (
+            float(beliefs.max(initial=0.0)),
+            self._followed(there.people, beliefs[there.class_of]),
+            mark_of(there, system),
+        )
 
     def few_values(self, piece: int) -> tuple[int, int]:
         """Somebody of a piece who may have the fewest values, and how many: by their meanings."""
         listing = self.lists.joined(self.lists.start(), frozenset([piece]))
         if listing is not None:
-            many = np.stack([np.isin(listing.tables, same).any(axis=0) for same in self.out.meanings]).sum(axis=0)
+            many = np.stack(
+                [np.isin(listing.tables, same).any(axis=0) for same in self.out.meanings]
+            ).sum(axis=0)
             return int(listing.people[many.argmin()]), int(many.min())
         _, beliefs, there = self._counted([piece], [], most=inf)
         if beliefs is None:
             return int(there.people[0]), len(self.out.meanings)
         bounds, wide = list(bounds_of(self.out, beliefs)), len(self.out.meanings)
-        of_class = [sum(high > 0 for _, high in bounds[at : at + wide]) for at in range(0, len(bounds), wide)]
+        of_class = [
+            sum(high > 0 for _, high in bounds[at : at + wide])
+            for at in range(0, len(bounds), wide)
+        ]
         fewest = min(range(len(of_class)), key=lambda one: of_class[one])
         return int(there.people[there.class_of == fewest][0]), of_class[fewest]
 
@@ -276,7 +342,14 @@ class Judge:
 
     def is_unfair(self, views: Set) -> bool:
         """Is it proved that no further views bring these to gamma?"""
-        return is_unfair(system_of(extended(self.out, self.touched(views), [self.members[one] for one in views]).overlap), self.out.gamma)
+        return is_unfair(
+            system_of(
+                extended(
+                    self.out, self.touched(views), [self.members[one] for one in views]
+                ).overlap
+            ),
+            self.out.gamma,
+        )
 
 
 def mark_of(there: Extended, system: System) -> bytes:
@@ -285,9 +358,17 @@ def mark_of(there: Extended, system: System) -> bytes:
     A view and what it leaves of a known set say the same, and lead to the same sums where one is taken from the other.
     """
     rows = sorted(
-        (tuple(part.place[row.cells].tolist()), row.total) for part in system.parts for row in part.rows
+        (tuple(part.place[row.cells].tolist()), row.total)
+        for part in system.parts
+        for row in part.rows
     )
-    parts = (there.people.tobytes(), there.class_of.tobytes(), system.low.tobytes(), system.high.tobytes(), repr((there.overlap.values, rows)).encode())
+    parts = (
+        there.people.tobytes(),
+        there.class_of.tobytes(),
+        system.low.tobytes(),
+        system.high.tobytes(),
+        repr((there.overlap.values, rows)).encode(),
+    )
     return sha256(b"|".join(parts)).digest()
 
 
@@ -333,7 +414,10 @@ def bounds_of(out: Disclosed, found: Beliefs) -> Iterator[tuple[Fraction, Fracti
         shares = [found.share(class_, value) for value in range(len(found.system.overlap.values))]
         known = [one for one in shares if one is not None]
         for same in meanings_in(out, found.system.overlap.values):
-            low, high = sum((known[one][0] for one in same), Fraction(0)), sum((known[one][1] for one in same), Fraction(0))
+            low, high = (
+                sum((known[one][0] for one in same), Fraction(0)),
+                sum((known[one][1] for one in same), Fraction(0)),
+            )
             yield low, min(high, Fraction(1))
 
 

@@ -43,7 +43,9 @@ def known_classes(out: Disclosed) -> Flags:
 def known_views(out: Disclosed) -> list[Flags]:
     """The people of each known set of classes, the larger sets first."""
     sets = known_classes(out)
-    padded = np.hstack([sets, np.zeros((len(sets), 1), dtype=bool)])  # the last place is that of people in no view
+    padded = np.hstack(
+        [sets, np.zeros((len(sets), 1), dtype=bool)]
+    )  # the last place is that of people in no view
     order = np.argsort(-(sets @ out.overlap.sizes), kind="stable")
     return [padded[one][out.class_of] for one in order.tolist()]
 
@@ -62,7 +64,11 @@ def known_set(out: Disclosed, classes: Integers) -> Stuck | None:
         for members, count in closed(known).items():
             size = int(out.overlap.sizes[sorted(members)].sum())
             if count > out.gamma * size and (best is None or size < len(best.people)):
-                best = Stuck(tuple(np.flatnonzero(np.isin(out.class_of, sorted(members))).tolist()), value, count)
+                best = Stuck(
+                    tuple(np.flatnonzero(np.isin(out.class_of, sorted(members))).tolist()),
+                    value,
+                    count,
+                )
     return best
 
 
@@ -102,6 +108,8 @@ def independent(known: Flags) -> list[int]:
         for row in range(at + 1, len(rows)):
             if rows[row][column]:
                 factor = rows[row][column] / rows[at][column]
-                rows[row] = [cell - factor * other for cell, other in zip(rows[row], rows[at], strict=True)]
+                rows[row] = [
+                    cell - factor * other for cell, other in zip(rows[row], rows[at], strict=True)
+                ]
         pivots.append(column)
     return [column for column in range(known.shape[1]) if column not in pivots]

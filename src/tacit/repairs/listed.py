@@ -77,7 +77,9 @@ class Lists:
             more = self.of_piece(piece)
             if more is None or len(tables) * len(more) > self.most:
                 return None
-            tables = np.hstack([np.repeat(tables, len(more), axis=0), np.tile(more, (len(tables), 1))])
+            tables = np.hstack(
+                [np.repeat(tables, len(more), axis=0), np.tile(more, (len(tables), 1))]
+            )
             people.append(np.flatnonzero(self.out.piece_of == piece))
         return Listing(listing.pieces | pieces, np.concatenate(people), tables)
 
@@ -88,7 +90,9 @@ def listed_piece(out: Disclosed, piece: int, most: int) -> Tables | None:
     >>> from fractions import Fraction
     >>> from tacit.overlap.setting import overlap_of
     >>> views = overlap_of("xy", ["xy", "xy"], [[0], [0, 1], [1]])
-    >>> out = Disclosed(views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,)))
+    >>> out = Disclosed(
+    ...     views, np.array([0, 1, 2]), np.array([0, 1, 0]), Fraction(1, 2), ((0,), (1,))
+    ... )
     >>> listed_piece(out, 0, 10).tolist()
     [[0, 1, 0], [1, 0, 1]]
     """
@@ -126,22 +130,40 @@ def judged(out: Disclosed, listing: Listing, members: Flags, *, keep: bool = Fal
     People of a view who are in no list are in no other view either: with `f` of them and `left` of each value to go round,
     they can have them in f! / prod(left!) ways.
     """
-    parts = [_judged(out, listing, members[some], keep) for some in _batches(len(members), len(listing.tables))]
+    parts = [
+        _judged(out, listing, members[some], keep)
+        for some in _batches(len(members), len(listing.tables))
+    ]
     joined = {
-        name: np.concatenate([getattr(one, name) for one in parts]) for name in ("tables", "top", "of", "few", "beliefs")
+        name: np.concatenate([getattr(one, name) for one in parts])
+        for name in ("tables", "top", "of", "few", "beliefs")
     }
-    return Judged(**joined, kept=np.concatenate([one.kept for one in parts if one.kept is not None]) if keep else None)
+    return Judged(
+        **joined,
+        kept=np.concatenate([one.kept for one in parts if one.kept is not None]) if keep else None,
+    )
 
 
 def judged_masks(out: Disclosed, listing: Listing, kept: Flags) -> Judged:
     """Judge sets of further views that add nobody, from the tables that each set keeps."""
-    parts = [_judged_masks(out, listing, kept[some]) for some in _batches(len(kept), len(listing.tables))]
-    return Judged(**{name: np.concatenate([getattr(one, name) for one in parts]) for name in ("tables", "top", "of", "few", "beliefs")})
+    parts = [
+        _judged_masks(out, listing, kept[some]) for some in _batches(len(kept), len(listing.tables))
+    ]
+    return Judged(
+        **{
+            name: np.concatenate([getattr(one, name) for one in parts])
+            for name in ("tables", "top", "of", "few", "beliefs")
+        }
+    )
 
 
 def _judged_masks(out: Disclosed, listing: Listing, kept: Flags) -> Judged:
-    meaning = np.concatenate([np.isin(listing.tables, same) for same in out.meanings], axis=1).astype(np.float32)
-    cells = (kept.astype(np.float32) @ meaning).reshape(len(kept), len(out.meanings), len(listing.people))
+    meaning = np.concatenate(
+        [np.isin(listing.tables, same) for same in out.meanings], axis=1
+    ).astype(np.float32)
+    cells = (kept.astype(np.float32) @ meaning).reshape(
+        len(kept), len(out.meanings), len(listing.people)
+    )
     tables = kept.sum(axis=1)
     few = (cells > 0).sum(axis=1).min(axis=1, initial=len(out.meanings))
     top = cells.max(axis=(1, 2), initial=0.0).astype(np.int64)
@@ -171,21 +193,35 @@ def _judged(out: Disclosed, listing: Listing, members: Flags, keep: bool) -> Jud
         fits &= rest >= 0
         left.append(rest)
     weight: Floats = _ways(added, left, fits) if added.any() else fits.astype(np.float32)
-    meaning = np.concatenate([np.isin(listing.tables, same) for same in out.meanings], axis=1).astype(weight.dtype)
+    meaning = np.concatenate(
+        [np.isin(listing.tables, same) for same in out.meanings], axis=1
+    ).astype(weight.dtype)
     tables: Floats = weight.sum(axis=1, dtype=np.float64)
-    cells = (weight @ meaning).astype(np.float64).reshape(len(members), len(out.meanings), len(listing.people))
+    cells = (
+        (weight @ meaning)
+        .astype(np.float64)
+        .reshape(len(members), len(out.meanings), len(listing.people))
+    )
     top, of = cells.max(axis=(1, 2), initial=0.0), tables.copy()
     few = (cells > 0).sum(axis=1).min(axis=1, initial=len(out.meanings))
     if added.any():
         # Each of the added people has the same chances: together they have what is left, on average.
-        shares = np.stack([sum((weight * left[value]).sum(axis=1) for value in same) for same in out.meanings], axis=1)
+        shares = np.stack(
+            [sum((weight * left[value]).sum(axis=1) for value in same) for same in out.meanings],
+            axis=1,
+        )
         some = added > 0
         higher = some & (shares.max(axis=1) > top * added)
         top[higher], of[higher] = shares.max(axis=1)[higher], (tables * added)[higher]
         few[some] = np.minimum(few, (shares > 0).sum(axis=1))[some]
     beliefs = cells.transpose(0, 2, 1) / tables[:, None, None]
     return Judged(
-        tables.astype(np.int64), top.astype(np.int64), of.astype(np.int64), few, beliefs.astype(np.float32), fits if keep else None
+        tables.astype(np.int64),
+        top.astype(np.int64),
+        of.astype(np.int64),
+        few,
+        beliefs.astype(np.float32),
+        fits if keep else None,
     )
 
 
@@ -199,7 +235,9 @@ def _ways(added: Integers, left: Sequence[Floats], fits: Flags) -> Floats:
     return found
 
 
-def narrowed(out: Disclosed, listing: Listing, view: Flags, most: int = MOST_LISTED) -> Listing | None:
+def narrowed(
+    out: Disclosed, listing: Listing, view: Flags, most: int = MOST_LISTED
+) -> Listing | None:
     """The list with one further view, and the people whom it adds; None where that is too long."""
     found = judged(out, listing, view[None], keep=True)
     assert found.kept is not None
@@ -211,12 +249,16 @@ def narrowed(out: Disclosed, listing: Listing, view: Flags, most: int = MOST_LIS
         return None
     inside = np.isin(listing.people, np.flatnonzero(view))
     answer = out.counts(view[None])[0]
-    left = answer - np.stack([(tables[:, inside] == value).sum(axis=1) for value in range(out.values)], axis=1)
+    left = answer - np.stack(
+        [(tables[:, inside] == value).sum(axis=1) for value in range(out.values)], axis=1
+    )
     kinds, kind = np.unique(left, axis=0, return_inverse=True)
     grown = []
     for number, one in enumerate(kinds):
         orders, mine = _orders(one), tables[kind.reshape(-1) == number]
-        grown.append(np.hstack([np.repeat(mine, len(orders), axis=0), np.tile(orders, (len(mine), 1))]))
+        grown.append(
+            np.hstack([np.repeat(mine, len(orders), axis=0), np.tile(orders, (len(mine), 1))])
+        )
     return Listing(listing.pieces, np.concatenate([listing.people, added]), np.concatenate(grown))
 
 
@@ -232,7 +274,9 @@ def _orders(counts: Integers) -> Tables:
         grown, rest = [], []
         for value in range(len(counts)):
             some = left[:, value] > 0
-            grown.append(np.hstack([rows[some], np.full((int(some.sum()), 1), value, dtype=np.int8)]))
+            grown.append(
+                np.hstack([rows[some], np.full((int(some.sum()), 1), value, dtype=np.int8)])
+            )
             after = left[some]
             after[:, value] -= 1
             rest.append(after)

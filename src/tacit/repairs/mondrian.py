@@ -64,7 +64,9 @@ def mondrian(
         return refused
     if reason := crowded(raw, required, rules(raw, required), suppress=suppress):
         return Grouping(None, reason, proved=True)
-    splitter = Splitter(laid, strict, tuple((weights or {}).get(one.column, 1) for one in laid.axes))
+    splitter = Splitter(
+        laid, strict, tuple((weights or {}).get(one.column, 1) for one in laid.axes)
+    )
     try:
         outcome = one_by_one(splitter)
     except NotOneByOne as found:
@@ -81,7 +83,9 @@ def one_by_one(splitter: Splitter) -> Grouping:
     whole = laid.everybody()
     failing = laid.judge.failing(whole)
     if failing.any() and laid.judge.monotone() and not laid.spare:
-        return Grouping(None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True)
+        return Grouping(
+            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True
+        )
     return settled(laid, split_all(splitter, whole, OneByOne(laid), failing))
 
 
@@ -97,7 +101,9 @@ def all_together(splitter: Splitter, found: NotOneByOne) -> Grouping:
     whole = laid.everybody()
     if not laid.judge.holds(whole):
         proved = laid.judge.monotone() and not laid.spare
-        return Grouping(None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=proved)
+        return Grouping(
+            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=proved
+        )
     return checked(laid, split_all(splitter, whole, Together(laid)))
 
 
@@ -166,7 +172,9 @@ class Together:
         whole = Partition(
             np.concatenate([part.rows for part in parts]),
             np.concatenate([part.counts for part in parts]),
-            np.concatenate([part.owner + begin for part, begin in zip(parts, begins, strict=False)]),
+            np.concatenate(
+                [part.owner + begin for part, begin in zip(parts, begins, strict=False)]
+            ),
         )
         return self.laid.judge.holds(whole)
 
@@ -194,18 +202,28 @@ class Open:
     def only(self, chosen: Mask) -> Open:
         """Some of the groups."""
         return Open(
-            self.groups.only(chosen), self.first[:, chosen], self.last[:, chosen], self.tried[:, chosen],
-            self.attempt[chosen], self.lumped[chosen[self.groups.owner]], self.fails[chosen],
-        )  # fmt: skip
+            self.groups.only(chosen),
+            self.first[:, chosen],
+            self.last[:, chosen],
+            self.tried[:, chosen],
+            self.attempt[chosen],
+            self.lumped[chosen[self.groups.owner]],
+            self.fails[chosen],
+        )
 
 
 def opened(laid: Ground, groups: Partition, fails: Mask) -> Open:
     """Groups of which nothing was tried yet."""
     first, last = groups.bounds(laid.places)
     return Open(
-        groups, first, last, np.zeros(first.shape, dtype=bool), np.zeros(len(groups), dtype=np.int64),
-        np.zeros(len(groups.rows), dtype=bool), fails,
-    )  # fmt: skip
+        groups,
+        first,
+        last,
+        np.zeros(first.shape, dtype=bool),
+        np.zeros(len(groups), dtype=np.int64),
+        np.zeros(len(groups.rows), dtype=bool),
+        fails,
+    )
 
 
 def both(one: Open, other: Open) -> Open:
@@ -281,7 +299,9 @@ class Splitter:
         parts: Integers = (place == axis.last).astype(np.int64)
         rest = np.flatnonzero(~alone)
         if len(rest):
-            parts[rest] = near_median(owner[rest], place[rest], state.groups.counts[cells[rest]], axis.last + 1)
+            parts[rest] = near_median(
+                owner[rest], place[rest], state.groups.counts[cells[rest]], axis.last + 1
+            )
         return parts
 
     def _halved(self, state: Open, column: Integers) -> tuple[Open, Integers]:
@@ -370,7 +390,9 @@ def torn_apart(
     )
 
 
-def split_all(splitter: Splitter, whole: Partition, judge: Any, fails: Mask | None = None) -> Partition:
+def split_all(
+    splitter: Splitter, whole: Partition, judge: Any, fails: Mask | None = None
+) -> Partition:
     """Split until no group has an allowed split."""
     laid = splitter.laid
     state = opened(laid, whole, np.zeros(len(whole), dtype=bool) if fails is None else fails)
@@ -412,7 +434,12 @@ def order_by_splits(laid: Ground) -> Integers:
         place[groups.rows[inside]] = begins[groups.owner[inside]]
         if finished.all():
             break
-        state, column, begins, turned = state.only(~finished), column[~finished], begins[~finished], turned[~finished]
+        state, column, begins, turned = (
+            state.only(~finished),
+            column[~finished],
+            begins[~finished],
+            turned[~finished],
+        )
         _, proposal = splitter.propose(state, column)
         groups, parent = proposal.parts(), proposal.parent
         whole, before = running(parent, groups.sizes)
@@ -439,7 +466,9 @@ def after(laid: Ground, state: Open, proposal: Proposal, column: Integers, faili
     return both(rejected.only(~accepted), new)
 
 
-def retrying(laid: Ground, state: Open, proposal: Proposal, column: Integers, failing: Mask) -> Open:
+def retrying(
+    laid: Ground, state: Open, proposal: Proposal, column: Integers, failing: Mask
+) -> Open:
     """What groups try next: the same column in another way, or (`tried`) the next column."""
     lumped, attempt, tried = state.lumped.copy(), state.attempt + 1, state.tried.copy()
     trees = np.array([isinstance(axis, Tree) for axis in laid.axes])[column]

@@ -27,11 +27,15 @@ class Others:
 
     def hold(self, views: Set) -> bool | None:
         """Do some candidates hold for all of them? None where that could not be counted, and nobody is known to be above gamma."""
-        return _all(_holds(judge, judge.touched(views), _judged(judge, views)) for judge in self.judges)
+        return _all(
+            _holds(judge, judge.touched(views), _judged(judge, views)) for judge in self.judges
+        )
 
     def hold_with(self, shown: Sequence[Flags]) -> bool | None:
         """The same of views that are no candidates, by whom they show."""
-        return _all(_holds(judge, judge.touched_by(shown), judge.of_views(shown)) for judge in self.judges)
+        return _all(
+            _holds(judge, judge.touched_by(shown), judge.of_views(shown)) for judge in self.judges
+        )
 
     def stuck(self) -> tuple[int, Stuck] | None:
         """The first of them whom no view at all helps, and why."""
@@ -74,7 +78,10 @@ def _holds(judge: Judge, touched: frozenset[int], found: Outcome) -> bool | None
     """Is everybody at gamma or below: those whom the views touch, and all others as they were?"""
     if found.unfair:
         return False
-    shares = [found.worst, *(one.worst for number, (one, _) in enumerate(judge.before) if number not in touched)]
+    shares = [
+        found.worst,
+        *(one.worst for number, (one, _) in enumerate(judge.before) if number not in touched),
+    ]
     if any(share is not None and share > judge.out.gamma for share in shares):
         return False
     return None if None in shares else True

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from tacit.tables.groups import Mask
 
 SCATTER = 40  # groups that a row of a failing group asks to take it
-STEPS = (1, -1, 2, -2, 3, -3, 4, -4)  # the neighbours along the curve that a failing group tries to join
+STEPS = (
+    1,
+    -1,
+    2,
+    -2,
+    3,
+    -3,
+    4,
+    -4,
+)  # the neighbours along the curve that a failing group tries to join
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +81,15 @@ class Partition:
             return places[:, :0], places[:, :0]
         there = places[:, self.rows]
         starts = self.starts
-        return np.minimum.reduceat(there, starts, axis=1), np.maximum.reduceat(there, starts, axis=1)
+        return np.minimum.reduceat(there, starts, axis=1), np.maximum.reduceat(
+            there, starts, axis=1
+        )
 
     def only(self, chosen: Mask) -> Partition:
         """Some of the groups."""
-        return partition(*(part[chosen[self.owner]] for part in (self.rows, self.counts, self.owner)))
+        return partition(
+            *(part[chosen[self.owner]] for part in (self.rows, self.counts, self.owner))
+        )
 
     def joined(self, into: Integers) -> Partition:
         """Groups put together: `into` has the new group of each."""
@@ -145,7 +158,9 @@ class GroupJudge:
         counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in rest)])
         if self.raw.base.persons is not None:
             return rows, counts
-        sums = np.bincount(self.secret[rows], weights=counts, minlength=len(self.example)).astype(np.int64)
+        sums = np.bincount(self.secret[rows], weights=counts, minlength=len(self.example)).astype(
+            np.int64
+        )
         found = np.flatnonzero(sums)
         return self.example[found], sums[found]
 
@@ -213,7 +228,9 @@ def ground(
     places = places_of(raw, axes)
     kept = [number for number, one in enumerate(axes) if (at_most or {}).get(one.column) == 0]
     zone, _ = pack_codes(
-        [places[number] for number in kept], [axes[number].last + 1 for number in kept], len(raw.base)
+        [places[number] for number in kept],
+        [axes[number].last + 1 for number in kept],
+        len(raw.base),
     )
     return Ground(raw, judge(raw, required), axes, places, zone, suppress, job or Job())
 
@@ -239,7 +256,8 @@ def checked(laid: Ground, groups: Partition) -> Grouping:
     if all_hold(question, laid.judge.required):
         return Grouping(recoded, f"{len(groups):,} groups of their own")
     failed = next(
-        (one.label for one in laid.judge.required if one.ask(question).status != "holds"), "some check"
+        (one.label for one in laid.judge.required if one.ask(question).status != "holds"),
+        "some check",
     )
     return Grouping(None, f"no groups were found for which {failed} holds")
 
@@ -285,7 +303,9 @@ def alike(laid: Ground, groups: Partition) -> Integers:
     """For each group the number of its labels: groups that look the same have the same."""
     first, last = groups.bounds(laid.places)
     shown = [one.labels(first[number], last[number]) for number, one in enumerate(laid.axes)]
-    key, _ = pack_codes([code for _, code in shown], [len(labels) for labels, _ in shown], len(groups))
+    key, _ = pack_codes(
+        [code for _, code in shown], [len(labels) for labels, _ in shown], len(groups)
+    )
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
@@ -359,7 +379,9 @@ def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition
         into = np.concatenate((owner, joined))
         inside = np.isin(into, target)
         every_row, counts = np.concatenate((kept.rows, rows)), np.concatenate((kept.counts, ones))
-        asked, rest = (partition(every_row[some], counts[some], into[some]) for some in (inside, ~inside))
+        asked, rest = (
+            partition(every_row[some], counts[some], into[some]) for some in (inside, ~inside)
+        )
         good = ~laid.judge.failing(asked, [rest])
         there[asking[first][good]] = target[good]
     into = np.concatenate((owner, there))
@@ -367,7 +389,9 @@ def scattered(laid: Ground, groups: Partition, failing: Mask) -> tuple[Partition
     return compact(whole, len(laid.raw.base)), failing[np.unique(into)]
 
 
-def near_hosts(laid: Ground, groups: Partition, failing: Mask, home: Integers) -> Iterator[Integers]:
+def near_hosts(
+    laid: Ground, groups: Partition, failing: Mask, home: Integers
+) -> Iterator[Integers]:
     """For each row of the failing groups `home` a passing group of its zone to ask, the nearest first; -1 for none.
 
     The rows of a group begin with different neighbours, so that they do not all ask the same one.

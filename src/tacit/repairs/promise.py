@@ -56,8 +56,13 @@ def promise_of(base: Floats, followed: Floats) -> Promise:
     shift = logit(followed).reshape(len(followed), odds.size) - odds[None]
     shift = np.where(np.isnan(shift), 0.0, shift).astype(np.float32)
     if odds.size > MOST_FOLLOWED and len(shift):
-        high, higher = np.argsort(-odds, kind="stable"), np.argsort(-(odds + shift.max(axis=0)), kind="stable")
-        chosen = np.unique(np.concatenate([high[: MOST_FOLLOWED // 2], higher[: MOST_FOLLOWED // 2]]))
+        high, higher = (
+            np.argsort(-odds, kind="stable"),
+            np.argsort(-(odds + shift.max(axis=0)), kind="stable"),
+        )
+        chosen = np.unique(
+            np.concatenate([high[: MOST_FOLLOWED // 2], higher[: MOST_FOLLOWED // 2]])
+        )
         odds, shift = odds[chosen], shift[:, chosen]
     return Promise(odds, shift)
 
@@ -75,6 +80,9 @@ def logit(beliefs: Floats) -> Floats:
 
 def best_of(kept: Sequence[tuple[Floats, Sets]], most: int) -> tuple[Floats, Sets]:
     """The most promising sets, in order; equal ones as they came."""
-    promise, sets = np.concatenate([one for one, _ in kept]), np.concatenate([one for _, one in kept])
+    promise, sets = (
+        np.concatenate([one for one, _ in kept]),
+        np.concatenate([one for _, one in kept]),
+    )
     order = np.argsort(promise, kind="stable")[:most]
     return promise[order], sets[order]

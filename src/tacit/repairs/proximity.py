@@ -44,7 +44,9 @@ class Rule:
     def conflicts(self, size: int) -> int:
         """How many others may be near anyone in a group of some size; below 0 where none is allowed.
 
-        >>> Rule("", np.zeros(0), 0, Windows(*[np.zeros(0)] * 3), Fraction(17, 20), Fraction(3, 20)).conflicts(10)
+        >>> Rule(
+        ...     "", np.zeros(0), 0, Windows(*[np.zeros(0)] * 3), Fraction(17, 20), Fraction(3, 20)
+        ... ).conflicts(10)
         1
         """
         return floor(self.fixed + self.share * size) - 1
@@ -84,11 +86,17 @@ def rules(raw: MicrodataQuestion, required: Sequence[Required]) -> list[Rule]:
 
 def least_size(required: Sequence[Required], found: Sequence[Rule]) -> int:
     """The smallest group in which all checks can hold."""
-    return max((1, *(one.definition.least_group for one in required), *(one.least_size for one in found)))
+    return max(
+        (1, *(one.definition.least_group for one in required), *(one.least_size for one in found))
+    )
 
 
 def crowded(
-    raw: MicrodataQuestion, required: Sequence[Required], found: Sequence[Rule], *, suppress: int = 0
+    raw: MicrodataQuestion,
+    required: Sequence[Required],
+    found: Sequence[Rule],
+    *,
+    suppress: int = 0,
 ) -> str | None:
     """Why no groups whatever can meet a rule, if that shows at once; else None.
 
@@ -97,11 +105,15 @@ def crowded(
     left out. Only where every row is a person and in one group.
     """
     overlapping = any(one.definition.missing == "match-any" for one in required)
-    if raw.base.persons is not None or (overlapping and any(raw.base.missing(name) for name in raw.quasi)):
+    if raw.base.persons is not None or (
+        overlapping and any(raw.base.missing(name) for name in raw.quasi)
+    ):
         return None
     least = least_size(required, found)
     for one in found:
-        people = np.bincount(one.codes, weights=raw.base.occurrences, minlength=one.missing + 1).astype(np.int64)
+        people = np.bincount(
+            one.codes, weights=raw.base.occurrences, minlength=one.missing + 1
+        ).astype(np.int64)
         alike = largest_clique(one.nearness, people[: one.missing]) - suppress
         known, rows = int(people[: one.missing].sum()) - suppress, raw.base.rows - suppress
         most = floor(one.fixed * (max(0, rows) // least) + one.share * max(0, known))

@@ -24,7 +24,11 @@ class Required:
     @property
     def label(self) -> str:
         """What is asked, in a few words."""
-        return f"{self.definition.label} of {self.sensitive}" if self.sensitive else self.definition.label
+        return (
+            f"{self.definition.label} of {self.sensitive}"
+            if self.sensitive
+            else self.definition.label
+        )
 
     def column(self, question: MicrodataQuestion) -> str | None:
         """The sensitive column to ask for: the one named, or the only one."""

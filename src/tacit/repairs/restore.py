@@ -28,11 +28,17 @@ from tacit.repairs.promise import SURE, Floats, Promise, Sets, best_of, logit, p
 from tacit.repairs.restorations import DEFAULT, Level, Limits, Order, Restoration, Tally
 
 LEFTOVERS = 60  # known sets from which what a view leaves over is looked at
-FAIR_FROM, FAIR_UP_TO = 40, 2_000  # candidates among which it pays to look for fair shares before larger sets
+FAIR_FROM, FAIR_UP_TO = (
+    40,
+    2_000,
+)  # candidates among which it pays to look for fair shares before larger sets
 MOST_GUESSED = 1_500  # candidates that are ranked by maximum entropy
 GUESSING = 0.3  # of the time is for ranking single views
 BY_LEVEL = 0.6  # of what is left of the time is for sets of one view, then of two, and so on; the last have all
-MOST_RANKED, MOST_TO_COUNT = 3_000_000, 200_000  # sets of one number of views that are ranked, to be listed and to be counted
+MOST_RANKED, MOST_TO_COUNT = (
+    3_000_000,
+    200_000,
+)  # sets of one number of views that are ranked, to be listed and to be counted
 BLOCK = 100_000
 FIRST_LOT, LOT = 2_000, 8_000
 NEAR, LAST = 0.02, 100.0  # logarithms of odds
@@ -61,26 +67,49 @@ def restored(
 
     >>> from tacit.overlap.setting import overlap_of
     >>> males, older = ["Heart", "SARS", "Viral", "SARS"], ["SARS", "Viral", "SARS", "Flu"]
-    >>> views = overlap_of(["Flu", "Heart", "SARS", "Viral"], [males, older], [[0], [0], [0], [0, 1], [1], [1], [1]])
-    >>> out = Disclosed(views, np.arange(7), np.array([1, 2, 3, 2, 3, 2, 0]), Fraction(1, 2), ((0,), (1,), (2,), (3,)))
+    >>> views = overlap_of(
+    ...     ["Flu", "Heart", "SARS", "Viral"],
+    ...     [males, older],
+    ...     [[0], [0], [0], [0, 1], [1], [1], [1]],
+    ... )
+    >>> out = Disclosed(
+    ...     views,
+    ...     np.arange(7),
+    ...     np.array([1, 2, 3, 2, 3, 2, 0]),
+    ...     Fraction(1, 2),
+    ...     ((0,), (1,), (2,), (3,)),
+    ... )
     >>> ages = np.array([23, 24, 25, 26, 27, 28, 28])
-    >>> ranges = np.array([(ages >= low) & (ages <= high) for low in range(23, 29) for high in range(low, 29)])
+    >>> ranges = np.array(
+    ...     [(ages >= low) & (ages <= high) for low in range(23, 29) for high in range(low, 29)]
+    ... )
     >>> found = restored(out, ranges)
     >>> found.status, found.before, found.after, found.tables_before, found.tables_after
     ('restored', Fraction(4, 5), Fraction(1, 2), 45, 8)
     >>> [np.flatnonzero(ranges[one]).tolist() for one in found.views]
     [[2, 3], [3, 4]]
     """
-    return Search(out, members, limits, order, seed, pruned, with_classes, lists, others, job or Job()).run()
+    return Search(
+        out, members, limits, order, seed, pruned, with_classes, lists, others, job or Job()
+    ).run()
 
 
 class Search:
     """One search."""
 
     def __init__(
-        self, out: Disclosed, members: Flags, limits: Limits, order: Order, seed: int, pruned: bool, with_classes: bool,
-        lists: Lists | None, others: Sequence[Disclosed], job: Job,
-    ) -> None:  # fmt: skip
+        self,
+        out: Disclosed,
+        members: Flags,
+        limits: Limits,
+        order: Order,
+        seed: int,
+        pruned: bool,
+        with_classes: bool,
+        lists: Lists | None,
+        others: Sequence[Disclosed],
+        job: Job,
+    ) -> None:
         self.out = out
         self.members = members
         self.limits = limits
@@ -95,7 +124,9 @@ class Search:
         self.above = self.judge.above
         self.others = Others(others, members, job)
         self.alive = np.arange(len(members))
-        self.losses: list[tuple[str, int, int, int]] = []  # a fact, from which number of views on it counts, candidates before and after
+        self.losses: list[
+            tuple[str, int, int, int]
+        ] = []  # a fact, from which number of views on it counts, candidates before and after
         self.dead_pairs = np.zeros((0, 0), dtype=bool)
         self.tallies: list[Tally] = []
         self.promise = Promise(np.zeros(0), np.zeros((len(members), 0)))
@@ -104,22 +135,39 @@ class Search:
 
     def is_late(self, share: float | None = None) -> bool:
         """Is such a share of the time up, or that of the sets at hand?"""
-        return self.limits.seconds is not None and time.monotonic() > self.begun + (share or self.until) * self.limits.seconds
+        return (
+            self.limits.seconds is not None
+            and time.monotonic() > self.begun + (share or self.until) * self.limits.seconds
+        )
 
     # -- the whole -------------------------------------------------------------------------------
 
     def run(self) -> Restoration:
         """Facts first, then sets of one view, of two, and so on."""
         before = [one for one, _ in self.judge.before]
-        worst = None if any(one.worst is None for one in before) else max((one.worst or Fraction(0) for one in before), default=Fraction(0))
-        tables = None if any(one.tables is None for one in before) else prod(one.tables or 0 for one in before)
-        known: dict[str, Any] = {"before": worst, "tables_before": tables, "above": tuple(self.above)}
+        worst = (
+            None
+            if any(one.worst is None for one in before)
+            else max((one.worst or Fraction(0) for one in before), default=Fraction(0))
+        )
+        tables = (
+            None
+            if any(one.tables is None for one in before)
+            else prod(one.tables or 0 for one in before)
+        )
+        known: dict[str, Any] = {
+            "before": worst,
+            "tables_before": tables,
+            "above": tuple(self.above),
+        }
         if not self.above:
             return Restoration("holds", after=worst, tables_after=tables, proved=True, **known)
         if (why := stuck(self.judge)) is not None:
             return Restoration("impossible", stuck=why, proved=True, **known)
         if (of_other := self.others.stuck()) is not None:
-            return Restoration("impossible", stuck=of_other[1], whose=of_other[0] + 1, proved=True, **known)
+            return Restoration(
+                "impossible", stuck=of_other[1], whose=of_other[0] + 1, proved=True, **known
+            )
         self.prepare()
         proved = True
         for size in range(1, self.limits.views + 1):
@@ -145,25 +193,42 @@ class Search:
         """A set that restores."""
         assert level.outcome is not None
         touched = self.judge.touched(level.views)
-        untouched = [one.worst for number, (one, _) in enumerate(self.judge.before) if number not in touched]
+        untouched = [
+            one.worst for number, (one, _) in enumerate(self.judge.before) if number not in touched
+        ]
         return Restoration(
-            "restored", views=level.views, after=max(one for one in (*untouched, level.outcome.worst) if one is not None),
-            tables_after=self.judge.tables(touched, level.outcome.tables), tallies=tuple(self.tallies), judged=self.total(),
-            first=None if level.first is None else self.total() - level.judged + level.first, proved=proved,
-            most_tables=not level.left and not self.others, **known,
-        )  # fmt: skip
+            "restored",
+            views=level.views,
+            after=max(one for one in (*untouched, level.outcome.worst) if one is not None),
+            tables_after=self.judge.tables(touched, level.outcome.tables),
+            tallies=tuple(self.tallies),
+            judged=self.total(),
+            first=None if level.first is None else self.total() - level.judged + level.first,
+            proved=proved,
+            most_tables=not level.left and not self.others,
+            **known,
+        )
 
     def exposed(self) -> Integers:
         """The people above gamma, of those who are followed: of views that do the same, those that show them are easier to explain."""
         limit = float(self.out.gamma) + SURE
-        found = [(np.nan_to_num(followed) > limit).any(axis=1) for _, followed in self.judge.before if followed is not None]
+        found = [
+            (np.nan_to_num(followed) > limit).any(axis=1)
+            for _, followed in self.judge.before
+            if followed is not None
+        ]
         return self.judge.focus[np.logical_or.reduce(found)] if found else self.judge.focus[:0]
 
     # -- facts -----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Leave out candidates that can be in no set that restores."""
-        self.keep("not considered", np.logical_and.reduce([considered(one, self.members) for one in (self.out, *self.others.outs)]))
+        self.keep(
+            "not considered",
+            np.logical_and.reduce(
+                [considered(one, self.members) for one in (self.out, *self.others.outs)]
+            ),
+        )
         if self.pruned:
             counts = self.out.counts(self.members[self.alive])
             self.keep("not diverse", self.out.is_diverse(counts) & (counts.sum(axis=1) >= ALONE))
@@ -193,7 +258,13 @@ class Search:
         for fact, since, before, after in self.losses:
             if size >= since:
                 ruled_out[fact] = ruled_out.get(fact, 0) + comb(before, size) - comb(after, size)
-        return Tally(size, comb(len(self.members), size), {fact: many for fact, many in ruled_out.items() if many}, level.judged, level.left)
+        return Tally(
+            size,
+            comb(len(self.members), size),
+            {fact: many for fact, many in ruled_out.items() if many},
+            level.judged,
+            level.left,
+        )
 
     # -- single views ----------------------------------------------------------------------------
 
@@ -218,7 +289,9 @@ class Search:
         self.is_listed = not waiting
         ranked = self.guess(order, waiting, followed, marks)
         level.left += len(waiting) - len(ranked)
-        for at, (one, beliefs) in zip(ranked, self.count([(int(order[at]),) for at in ranked], level), strict=False):
+        for at, (one, beliefs) in zip(
+            ranked, self.count([(int(order[at]),) for at in ranked], level), strict=False
+        ):
             outcomes[at] = one
             if beliefs is not None:
                 followed[at] = beliefs
@@ -226,19 +299,27 @@ class Search:
             back = np.argsort(order)  # to the order of the candidates
             self.promise = promise_of(self.judge.followed_before(), followed[back])
             if self.pruned:
-                self.thin([outcomes[at] for at in back.tolist()], [marks[at] for at in back.tolist()])
+                self.thin(
+                    [outcomes[at] for at in back.tolist()], [marks[at] for at in back.tolist()]
+                )
 
-    def guess(self, order: Integers, waiting: Sequence[int], followed: Floats, marks: list[bytes | None]) -> list[int]:
+    def guess(
+        self, order: Integers, waiting: Sequence[int], followed: Floats, marks: list[bytes | None]
+    ) -> list[int]:
         """Rank the candidates at some places by maximum entropy; also what they do to beliefs is guessed by it, and marked."""
         if len(waiting) > MOST_GUESSED:
             # Small views move beliefs most, and of those the ones with somebody above gamma in them.
             size = self.members.sum(axis=1)
-            waiting = sorted(waiting, key=lambda at: (not self.shows[order[at]], size[order[at]], at))[:MOST_GUESSED]
+            waiting = sorted(
+                waiting, key=lambda at: (not self.shows[order[at]], size[order[at]], at)
+            )[:MOST_GUESSED]
         guesses: dict[int, float] = {}
         for number, at in enumerate(waiting):
             if self.is_late(GUESSING):
                 break
-            self.job.step(f"ranking views: {number:,} of {len(waiting):,}", 0.1 * number / len(waiting))
+            self.job.step(
+                f"ranking views: {number:,} of {len(waiting):,}", 0.1 * number / len(waiting)
+            )
             guesses[at], followed[at], marks[at] = self.judge.guessed((int(order[at]),))
         return sorted(guesses, key=lambda at: (guesses[at] if self.order == "best" else 0.0, at))
 
@@ -247,7 +328,9 @@ class Search:
         seen: set[bytes] = set()
         new = np.ones(len(marks), dtype=bool)
         # What does the same for one adversary may not for others.
-        for at in np.argsort(~self.shows[self.alive], kind="stable").tolist() if not self.others else ():
+        for at in (
+            np.argsort(~self.shows[self.alive], kind="stable").tolist() if not self.others else ()
+        ):
             mark = marks[at]
             if mark is not None:
                 new[at] = mark not in seen
@@ -256,7 +339,12 @@ class Search:
         self.keep_in_sets("the same as another", new)
         self.keep_in_sets("hopeless", mendable[new])
         if FAIR_FROM <= len(self.alive) <= FAIR_UP_TO:
-            self.keep_in_sets("unfair", np.array([not self.judge.is_unfair((one,)) for one in self.alive.tolist()], dtype=bool))
+            self.keep_in_sets(
+                "unfair",
+                np.array(
+                    [not self.judge.is_unfair((one,)) for one in self.alive.tolist()], dtype=bool
+                ),
+            )
 
     def keep_in_sets(self, fact: str, kept: Flags) -> None:
         """Leave candidates out of sets of several views."""
@@ -268,7 +356,12 @@ class Search:
     def sets(self, size: int, level: Level) -> Sets:
         """The sets of so many views that are not ruled out, the most promising first; the best of them where they are too many."""
         kept: list[tuple[Floats, Sets]] = []
-        meets, most = self.meets(), self.limits.listed if self.is_listed else min(self.limits.listed, 10 * self.limits.counted)
+        meets, most = (
+            self.meets(),
+            self.limits.listed
+            if self.is_listed
+            else min(self.limits.listed, 10 * self.limits.counted),
+        )
         waiting = untouched = 0
         for block in self.blocks(self.rankable(size, meets), size, level):
             good = block[self.reach(block, meets)]
@@ -279,7 +372,9 @@ class Search:
                 kept, waiting = [best_of(kept, most)], most
         level.ruled_out["untouched"] = untouched
         sets = best_of(kept, most)[1] if kept else np.zeros((0, size), dtype=np.int64)
-        level.left += comb(len(self.alive), size) - level.ruled_out["hopeless pair"] - untouched - len(sets)
+        level.left += (
+            comb(len(self.alive), size) - level.ruled_out["hopeless pair"] - untouched - len(sets)
+        )
         return self.alive[sets]
 
     def ranks(self, sets: Sets) -> Floats:
@@ -301,13 +396,21 @@ class Search:
             many = many * 9 // 10
         if many == len(self.alive):
             return np.arange(many)
-        alone = self.promise.of(np.arange(len(self.alive))[:, None]) if self.order == "best" else self.rng.random(len(self.alive))
+        alone = (
+            self.promise.of(np.arange(len(self.alive))[:, None])
+            if self.order == "best"
+            else self.rng.random(len(self.alive))
+        )
         return np.sort(np.lexsort((alone, ~meets.any(axis=1)))[:many])
 
     def blocks(self, chosen: Integers, size: int, level: Level) -> Iterator[Sets]:
         """All sets of some candidates, without those that hold a pair beyond help."""
         many = len(chosen)
-        dead = self.dead_pairs[np.ix_(chosen, chosen)] if len(self.dead_pairs) else np.zeros((many, many), dtype=bool)
+        dead = (
+            self.dead_pairs[np.ix_(chosen, chosen)]
+            if len(self.dead_pairs)
+            else np.zeros((many, many), dtype=bool)
+        )
         hopeless, gathered, block = 0, 0, list[Sets]()
         level.ruled_out["hopeless pair"] = 0
         for first in combinations(range(many), size - 1):
@@ -319,7 +422,14 @@ class Search:
             last = np.arange(first[-1] + 1, many)
             fine = ~dead[list(first)][:, last].any(axis=0)
             hopeless += int((~fine).sum())
-            block.append(np.hstack([np.tile(np.array(first, dtype=np.int64), (int(fine.sum()), 1)), last[fine][:, None]]))
+            block.append(
+                np.hstack(
+                    [
+                        np.tile(np.array(first, dtype=np.int64), (int(fine.sum()), 1)),
+                        last[fine][:, None],
+                    ]
+                )
+            )
             gathered += len(block[-1])
             if gathered > BLOCK:
                 yield chosen[np.concatenate(block)]
@@ -331,7 +441,9 @@ class Search:
     def meets(self) -> Flags:
         """Which of the pieces with somebody above gamma each candidate touches."""
         pieces = [self.judge.pieces[one] for one in self.alive.tolist()]
-        return np.array([[piece in one for piece in self.above] for one in pieces], dtype=bool).reshape(len(pieces), len(self.above))
+        return np.array(
+            [[piece in one for piece in self.above] for one in pieces], dtype=bool
+        ).reshape(len(pieces), len(self.above))
 
     def reach(self, sets: Sets, meets: Flags) -> Flags:
         """Do sets touch every piece with somebody above gamma, and does every view hang together with one?
@@ -355,7 +467,11 @@ class Search:
         people = np.zeros(self.out.people, dtype=bool)
         waiting = set(views)
         while waiting:
-            near = [one for one in waiting if self.judge.pieces[one] & reached or (self.members[one] & people).any()]
+            near = [
+                one
+                for one in waiting
+                if self.judge.pieces[one] & reached or (self.members[one] & people).any()
+            ]
             if not near:
                 return False
             for one in near:
@@ -370,7 +486,10 @@ class Search:
         at, lot = 0, FIRST_LOT
         while at < len(sets) and not self.is_late():
             some = sets[at : at + lot]
-            self.job.step(f"sets of {sets.shape[1]} views: {at:,} of {len(sets):,}", 0.1 + 0.8 * at / len(sets))
+            self.job.step(
+                f"sets of {sets.shape[1]} views: {at:,} of {len(sets):,}",
+                0.1 + 0.8 * at / len(sets),
+            )
             for views, one in zip(map(tuple, some.tolist()), self.lot(some), strict=True):
                 if one is None:
                     waiting.append(views)
@@ -394,14 +513,19 @@ class Search:
                 found[place] = one
         return found
 
-    def count(self, waiting: Sequence[Set], level: Level) -> Iterator[tuple[Outcome, Floats | None]]:
+    def count(
+        self, waiting: Sequence[Set], level: Level
+    ) -> Iterator[tuple[Outcome, Floats | None]]:
         """Count sets one by one, as far as the limits go; yields what was found, with the beliefs that are followed."""
         more, first = MORE, self.judge.counts
         for number, views in enumerate(waiting):
             if self.judge.counts - first >= self.limits.counted or self.is_late() or not more:
                 level.left += len(waiting) - number
                 return
-            self.job.step(f"counting sets of {len(views)} views: {number:,} of {len(waiting):,}", 0.1 + 0.8 * number / len(waiting))
+            self.job.step(
+                f"counting sets of {len(views)} views: {number:,} of {len(waiting):,}",
+                0.1 + 0.8 * number / len(waiting),
+            )
             one, beliefs = self.judge.by_count(views)
             if one.worst is None and not one.unfair:
                 level.left += 1
@@ -421,7 +545,11 @@ class Search:
         touched = self.judge.touched(views)
         if one.worst is None or one.worst > self.out.gamma or not touched.issuperset(self.above):
             return
-        merit = (self.kept_tables(views, one), int(self.shows[list(views)].sum()), [-view for view in views])
+        merit = (
+            self.kept_tables(views, one),
+            int(self.shows[list(views)].sum()),
+            [-view for view in views],
+        )
         if level.merit is not None and merit <= level.merit:
             return
         holds = True if not self.others else None if self.is_late() else self.others.hold(views)
@@ -457,5 +585,8 @@ class Search:
         if not bool(self.out.is_diverse(counts).all()):
             return ()
         found = tuple(int(chosen[one]) for one in independent(known_classes(self.out)[:, chosen]))
-        return found if not self.others or self.others.hold_with([self.out.class_of == one for one in found]) else ()
-
+        return (
+            found
+            if not self.others or self.others.hold_with([self.out.class_of == one for one in found])
+            else ()
+        )

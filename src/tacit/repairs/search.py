@@ -120,7 +120,9 @@ class Hunt:
     def found(self, *, proved: bool, all_minimal: bool) -> Found:
         """What was found so far."""
         best, cost = (self.best[2], self.best[0]) if self.best else (None, None)
-        return Found(best, cost, proved, tuple(undominated(self.passing)), all_minimal, self.judge.asked)
+        return Found(
+            best, cost, proved, tuple(undominated(self.passing)), all_minimal, self.judge.asked
+        )
 
     def optimum(self) -> Node | None:
         """The node of least cost; among equals the lowest."""
@@ -173,10 +175,14 @@ class Hunt:
     def _by_columns(self, passes: Callable[[Node], bool]) -> None:
         """Look at single columns and pairs: what fails for these fails whatever the others are."""
         places = [place for place, height in enumerate(self.lattice.heights) if height]
-        sets = [chosen for size in (1, 2) if size < len(places) for chosen in combinations(places, size)]
+        sets = [
+            chosen for size in (1, 2) if size < len(places) for chosen in combinations(places, size)
+        ]
         for number, chosen in enumerate(sets):
             self._step("looking at pairs of columns", number / len(sets))
-            others = tuple(place for place in range(len(self.lattice.heights)) if place not in chosen)
+            others = tuple(
+                place for place in range(len(self.lattice.heights)) if place not in chosen
+            )
             met = np.zeros([self.lattice.shape[place] for place in chosen], dtype=bool)
             while True:
                 open_ = np.asarray(self.tags.unknown.any(axis=others)) & ~met
@@ -228,7 +234,12 @@ class Hunt:
         nodes = sorted(nodes_of(open_), key=lambda node: int(ranks[node]))
         for number, node in enumerate(nodes):
             self._step("looking at every node that may pass", number / len(nodes))
-            if not every and bounds is not None and self.best and float(bounds[node]) > self.best[0]:
+            if (
+                not every
+                and bounds is not None
+                and self.best
+                and float(bounds[node]) > self.best[0]
+            ):
                 return
             self._passes(node)
 

@@ -69,14 +69,18 @@ def window(
     try:
         return along(laid, found, max(k or 1, least_size(required, found)))
     except NotOneByOne as error:
-        return Grouping(None, f"{error.required.label} does not judge groups one by one; the window needs that")
+        return Grouping(
+            None, f"{error.required.label} does not judge groups one by one; the window needs that"
+        )
 
 
 def along(laid: Ground, found: Sequence[Rule], size: int) -> Grouping:
     """Groups of some size along a curve, settled."""
     whole = laid.everybody()
     if laid.judge.monotone() and not laid.spare and laid.judge.failing(whole).any():
-        return Grouping(None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True)
+        return Grouping(
+            None, f"{laid.judge.failed(whole)} fails with {together(laid)}", proved=True
+        )
     units = in_line(laid, size)
     # Nearness that is no window on a line is asked for every two values.
     quick = all(isinstance(rule.nearness, Windows) or rule.missing <= VALUES for rule in found)
@@ -96,7 +100,10 @@ def in_line(laid: Ground, size: int) -> Integers:
     for order in (curve, order_by_splits(laid)):
         units = np.repeat(order, laid.raw.base.occurrences[order])
         first, last = runs(laid, units, size).bounds(laid.places)
-        covered = sum(float(axis.widths(a, b).sum()) for axis, a, b in zip(laid.axes, first, last, strict=True))
+        covered = sum(
+            float(axis.widths(a, b).sum())
+            for axis, a, b in zip(laid.axes, first, last, strict=True)
+        )
         found.append((covered, len(found), units))
     return min(found)[2]
 
@@ -146,7 +153,10 @@ def neighbours_of(nearness: Nearness, number: int) -> tuple[Near, list[int]]:
     Windows on a line are ranges of places; all other nearness is asked once for each value that occurs.
     """
     if isinstance(nearness, Windows):
-        reach = [range(a, b + 1) for a, b in zip(nearness.first.tolist(), nearness.last.tolist(), strict=True)]
+        reach = [
+            range(a, b + 1)
+            for a, b in zip(nearness.first.tolist(), nearness.last.tolist(), strict=True)
+        ]
         return reach.__getitem__, nearness.place.tolist()
     everything = np.arange(number)
     known: dict[int, Any] = {}
@@ -179,7 +189,9 @@ class Filling:
                         return False
         return True
 
-    def add(self, unit: int, values: Sequence[int], near: Sequence[Any], person: int | None) -> None:
+    def add(
+        self, unit: int, values: Sequence[int], near: Sequence[Any], person: int | None
+    ) -> None:
         """Somebody joins."""
         self.units.append(unit)
         if person is not None:
@@ -262,7 +274,13 @@ class Window:
         return groups
 
     def _oldest(
-        self, groups: list[Filling], later: list[int], oldest: dict[int, int], kind: int, near: Any, person: int | None
+        self,
+        groups: list[Filling],
+        later: list[int],
+        oldest: dict[int, int],
+        kind: int,
+        near: Any,
+        person: int | None,
     ) -> int:
         """The oldest open group that takes somebody, or a new one."""
         place = first_open(later, oldest.get(kind, 0))
@@ -311,7 +329,9 @@ def filled(laid: Ground, found: Sequence[Rule], units: Integers, size: int) -> P
         looking_alike = doubles(laid, whole)
         if not len(looking_alike):
             break
-        for full, begin in zip(zones, np.cumsum([0, *(len(full.parts()) for full in zones)]), strict=False):
+        for full, begin in zip(
+            zones, np.cumsum([0, *(len(full.parts()) for full in zones)]), strict=False
+        ):
             full.dissolve(scan, looking_alike - begin)
     return gathered(scan, zones)
 
@@ -382,7 +402,10 @@ class Full:
             group = self.groups[place]
             if self.budget < 0:
                 return False
-            if group.takes(near, scan.conflicts(len(group.units) + 1)) and person not in group.people:
+            if (
+                group.takes(near, scan.conflicts(len(group.units) + 1))
+                and person not in group.people
+            ):
                 group.add(unit, values, near, person)
                 return True
         return False

@@ -43,7 +43,13 @@ class Withstanding:
 
 
 def withstanding(
-    out: Disclosed, members: Flags, pieces: Sequence[int], *, views: int, lists: Lists, job: Job | None = None
+    out: Disclosed,
+    members: Flags,
+    pieces: Sequence[int],
+    *,
+    views: int,
+    lists: Lists,
+    job: Job | None = None,
 ) -> Withstanding | None:
     """The views that this procedure publishes for the true table; None where it publishes none, or there are too many tables.
 
@@ -61,8 +67,12 @@ class _Procedure:
         self.out = out
         self.listing = listing
         self.job = job
-        self.true = int(np.flatnonzero((listing.tables == out.value[listing.people]).all(axis=1))[0])
-        self.cells = np.concatenate([np.isin(listing.tables, same) for same in out.meanings], axis=1).astype(np.float32)
+        self.true = int(
+            np.flatnonzero((listing.tables == out.value[listing.people]).all(axis=1))[0]
+        )
+        self.cells = np.concatenate(
+            [np.isin(listing.tables, same) for same in out.meanings], axis=1
+        ).astype(np.float32)
         self.free = np.ones(len(listing.tables), dtype=bool)
         self.views: list[int] = []
         self.codes: list[Integers] = []
@@ -76,7 +86,9 @@ class _Procedure:
         seen: set[bytes] = set()
         for view in np.flatnonzero(members.any(axis=1) & ~members[:, outside].any(axis=1)).tolist():
             shown = self.listing.tables[:, members[view][self.listing.people]]
-            answers = np.stack([(shown == value).sum(axis=1) for value in range(self.out.values)], axis=1)
+            answers = np.stack(
+                [(shown == value).sum(axis=1) for value in range(self.out.values)], axis=1
+            )
             code = np.unique(answers, axis=0, return_inverse=True)[1].reshape(-1)
             if code.max() and code.tobytes() not in seen:
                 seen.add(code.tobytes())
@@ -104,7 +116,9 @@ class _Procedure:
         found = []
         for number, places in enumerate(combinations(range(len(self.views)), size)):
             if number % 500 == 0:
-                self.job.step(f"sets of {size} views: {number:,} of {comb(len(self.views), size):,}", 0.5)
+                self.job.step(
+                    f"sets of {size} views: {number:,} of {comb(len(self.views), size):,}", 0.5
+                )
             if np.logical_and.reduce([self.useful[one] for one in places]).any():
                 many = int(self._restored(self._code(places), np.ones_like(self.free)).sum())
                 if many:
@@ -115,7 +129,9 @@ class _Procedure:
         """How some views together divide the tables."""
         code = self.codes[places[0]]
         for one in places[1:]:
-            code = np.unique(code * (int(self.codes[one].max()) + 1) + self.codes[one], return_inverse=True)[1].reshape(-1)
+            code = np.unique(
+                code * (int(self.codes[one].max()) + 1) + self.codes[one], return_inverse=True
+            )[1].reshape(-1)
         return code
 
     def _sums(self, code: Integers, among: Flags) -> tuple[Integers, Integers, Floats, Integers]:
@@ -130,7 +146,10 @@ class _Procedure:
         """The tables, of those that count, that are in a part where nobody has a value in too many."""
         places, parts, sums, sizes = self._sums(code, among)
         gamma = self.out.gamma
-        good = sums.max(axis=1, initial=0).astype(np.int64) * gamma.denominator <= sizes * gamma.numerator
+        good = (
+            sums.max(axis=1, initial=0).astype(np.int64) * gamma.denominator
+            <= sizes * gamma.numerator
+        )
         found = np.zeros(len(among), dtype=bool)
         found[places] = np.isin(code[places], parts[good])
         return found
@@ -139,7 +158,9 @@ class _Procedure:
         """The tables in parts where somebody may have too few values, whatever else is published."""
         _, parts, sums, _ = self._sums(code, np.ones(len(code), dtype=bool))
         few = (sums > 0).reshape(len(parts), len(self.out.meanings), -1).sum(axis=1).min(axis=1)
-        found: Flags = np.isin(code, parts[few * self.out.gamma.numerator < self.out.gamma.denominator])
+        found: Flags = np.isin(
+            code, parts[few * self.out.gamma.numerator < self.out.gamma.denominator]
+        )
         return found
 
     def _found(self, places: Sequence[int], code: Integers, taken: Flags) -> Withstanding:
@@ -147,6 +168,10 @@ class _Procedure:
         counts = self.cells[mine].sum(axis=0)
         meaning, person = divmod(int(counts.argmax()), len(self.listing.people))
         return Withstanding(
-            tuple(self.views[one] for one in places), Fraction(int(counts.max()), int(mine.sum())), int(self.listing.people[person]), meaning,
-            int(mine.sum()), int((code == code[self.true]).sum()),
-        )  # fmt: skip
+            tuple(self.views[one] for one in places),
+            Fraction(int(counts.max()), int(mine.sum())),
+            int(self.listing.people[person]),
+            meaning,
+            int(mine.sum()),
+            int((code == code[self.true]).sum()),
+        )

@@ -58,7 +58,9 @@ def write(
     job = job or Job()
     engine.check_target(target, replace=replace, keep=keep)
     if not recoded.released:
-        raise DataError("every row is suppressed: there is nothing to write.", hint="Allow less suppression.")
+        raise DataError(
+            "every row is suppressed: there is nothing to write.", hint="Allow less suppression."
+        )
     job.step("preparing the release", 0.0)
     made = statement(recoded, engine.collations(recoded.raw.table.name))
     try:
@@ -75,13 +77,19 @@ def write(
 def statement(recoded: Recoded, collations: Mapping[str, str]) -> Writing:
     """The statement that yields a release: column by column where whole columns and groups are recoded."""
     groups = left_out(recoded)
-    return by_cell(recoded, collations) if groups is None else by_column(recoded, groups, collations)
+    return (
+        by_cell(recoded, collations) if groups is None else by_column(recoded, groups, collations)
+    )
 
 
 def columns_of(raw: MicrodataQuestion) -> list[str]:
     """The columns of a release as they are stored: one that is made of several is its parts."""
     stored = {name for key in raw.base.packing for name in key}
-    parts = {name: tuple(raw.table.distances[name]["variational"]) for name in raw.sensitive if name not in stored}
+    parts = {
+        name: tuple(raw.table.distances[name]["variational"])
+        for name in raw.sensitive
+        if name not in stored
+    }
     return unfused([*raw.quasi, *raw.sensitive, *raw.table.insensitive], parts)
 
 
@@ -103,7 +111,9 @@ def left_out(recoded: Recoded) -> dict[str, Integers] | None:
     if not whole or bool((raw.base.occurrences[recoded.rows] != recoded.counts).any()):
         return None
     codes = {name: levels[name].codes[raw.base.codes(name)] for name in names}
-    packed, _ = pack_codes(list(codes.values()), [len(levels[name].labels) for name in names], len(raw.base))
+    packed, _ = pack_codes(
+        list(codes.values()), [len(levels[name].labels) for name in names], len(raw.base)
+    )
     groups, first = np.unique(packed[dropped], return_index=True)
     if bool(np.isin(packed[~dropped], groups).any()):
         return None
@@ -114,7 +124,10 @@ def left_out(recoded: Recoded) -> dict[str, Integers] | None:
 def levels_of(recoded: Recoded) -> dict[str, Level]:
     """The level of each quasi-identifier."""
     assert recoded.generalization is not None
-    return {name: recoded.raw.hierarchies[name].level(recoded.generalization[name]) for name in recoded.raw.quasi}
+    return {
+        name: recoded.raw.hierarchies[name].level(recoded.generalization[name])
+        for name in recoded.raw.quasi
+    }
 
 
 def constant(raw: MicrodataQuestion, name: str, level: Level) -> str | None:
@@ -132,13 +145,21 @@ def text(label: Any) -> str | None:
     return None if label is None else value_text(label)
 
 
-def by_column(recoded: Recoded, dropped: Mapping[str, Integers], collations: Mapping[str, str]) -> Writing:
+def by_column(
+    recoded: Recoded, dropped: Mapping[str, Integers], collations: Mapping[str, str]
+) -> Writing:
     """Each value by the label of its column's level; suppressed groups are left out."""
     raw, levels = recoded.raw, levels_of(recoded)
-    constants = {name: label for name in raw.quasi if (label := constant(raw, name, levels[name])) is not None}
+    constants = {
+        name: label
+        for name in raw.quasi
+        if (label := constant(raw, name, levels[name])) is not None
+    }
     as_is = [name for name in raw.quasi if shows_values(raw, name, levels[name])]
     suppresses = any(len(codes) for codes in dropped.values())
-    names = [name for name in raw.quasi if name not in constants and (suppresses or name not in as_is)]
+    names = [
+        name for name in raw.quasi if name not in constants and (suppresses or name not in as_is)
+    ]
     place = {name: f"tacit labels {i}" for i, name in enumerate(names)}
     relations: dict[str, Mapping[str, Relation]] = {
         place[name]: codes_and_labels(levels[name], shown=name not in as_is) for name in names
@@ -167,7 +188,11 @@ def codes_and_labels(level: Level, *, shown: bool) -> dict[str, Relation]:
     """For every code of a value: its label, where it is shown, and the number of that label."""
     codes = level.codes[:-1]
     texts = [text(label) if shown else None for label in level.labels]
-    return {"code": np.arange(len(codes)), "label": [texts[code] for code in codes.tolist()], "number": codes}
+    return {
+        "code": np.arange(len(codes)),
+        "label": [texts[code] for code in codes.tolist()],
+        "number": codes,
+    }
 
 
 def missing_label(level: Level) -> tuple[str | None, int]:

@@ -32,7 +32,8 @@ def compare(recoded: Recoded, engine: Engine, output: str) -> None:
         if Path(output).suffix.lower() in FILES:
             Path(output).unlink(missing_ok=True)
         raise EngineError(
-            f"what was written to {output} is not what was meant.", hint="Do not release it; run the command again and tell us."
+            f"what was written to {output} is not what was meant.",
+            hint="Do not release it; run the command again and tell us.",
         )
 
 
@@ -47,7 +48,9 @@ def read_back(recoded: Recoded, engine: Engine, output: str) -> Counts:
 
     with DuckDB(folder=path.resolve().parent) as reader:
         reader.attach(Table("written", file=path.name))
-        return count(reader, "written", [name for name in columns if name in reader.columns("written")])
+        return count(
+            reader, "written", [name for name in columns if name in reader.columns("written")]
+        )
 
 
 def same_rows(recoded: Recoded, found: Counts) -> bool:
@@ -57,7 +60,9 @@ def same_rows(recoded: Recoded, found: Counts) -> bool:
         numbers: dict[str, int] = {}
         labels, codes = meant_in(recoded, name)
         meant.append(numbered(labels, numbers)[codes])
-        texts = as_meant(recoded.raw.base, name, [value_text(value) for value in found.dictionaries[name]])
+        texts = as_meant(
+            recoded.raw.base, name, [value_text(value) for value in found.dictionaries[name]]
+        )
         read.append(numbered([*texts, None], numbers)[found.codes(name)])
         sizes.append(len(numbers) + 1)
     sides = (meant, recoded.counts), (read, found.occurrences)
@@ -65,14 +70,18 @@ def same_rows(recoded: Recoded, found: Counts) -> bool:
     # Where a combination does not fit into one integer the two sides are not numbered alike: then rows are compared.
     if prod(sizes) > ROOM:
         return slowly(meant, recoded.counts) == slowly(read, found.occurrences)
-    one, two = (tally(key, counts, room) for (key, room), (_, counts) in zip(packed, sides, strict=True))
+    one, two = (
+        tally(key, counts, room) for (key, room), (_, counts) in zip(packed, sides, strict=True)
+    )
     return all(map(np.array_equal, one, two))
 
 
 def slowly(codes: list[Any], counts: Any) -> Counter[tuple[int, ...]]:
     """How often each combination occurs."""
     found: Counter[tuple[int, ...]] = Counter()
-    for row, number in zip(zip(*(one.tolist() for one in codes), strict=True), counts.tolist(), strict=True):
+    for row, number in zip(
+        zip(*(one.tolist() for one in codes), strict=True), counts.tolist(), strict=True
+    ):
         found[row] += number
     return found
 
@@ -80,17 +89,28 @@ def slowly(codes: list[Any], counts: Any) -> Counter[tuple[int, ...]]:
 def meant_in(recoded: Recoded, name: str) -> tuple[list[str | None], Any]:
     """What a column was to show: texts, and the place of each cell's."""
     if name in recoded.labels:
-        return [None if label is None else value_text(label) for label in recoded.labels[name]], recoded.codes[name]
+        return [
+            None if label is None else value_text(label) for label in recoded.labels[name]
+        ], recoded.codes[name]
     base = recoded.raw.base
-    return [*(value_text(value) for value in base.dictionaries[name]), None], base.codes(name)[recoded.rows]
+    return [*(value_text(value) for value in base.dictionaries[name]), None], base.codes(name)[
+        recoded.rows
+    ]
 
 
 def as_meant(base: Counts, name: str, texts: list[str]) -> list[str]:
     """Where the owner said that some spellings are one value, they are written as they are and count as one."""
-    clean = {value_text(raw): value_text(value) for value, all_of in base.raw.get(name, {}).items() for raw in all_of}
+    clean = {
+        value_text(raw): value_text(value)
+        for value, all_of in base.raw.get(name, {}).items()
+        for raw in all_of
+    }
     return [clean.get(text, text) for text in texts]
 
 
 def numbered(texts: Sequence[str | None], numbers: dict[str, int]) -> Any:
     """A number for every text, 0 for none; equal texts have equal numbers."""
-    return np.array([0 if text is None else numbers.setdefault(text, len(numbers) + 1) for text in texts], dtype=np.int64)
+    return np.array(
+        [0 if text is None else numbers.setdefault(text, len(numbers) + 1) for text in texts],
+        dtype=np.int64,
+    )

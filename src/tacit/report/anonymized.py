@@ -38,7 +38,10 @@ MOST_CHOICES = 8  # solutions that are listed
 
 
 def show(
-    found: Repaired | NotRepaired, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml")
+    found: Repaired | NotRepaired,
+    console: Console,
+    audience: Audience = "owner",
+    plan: Path = Path("tacit.yaml"),
 ) -> None:
     """Print what was found: the release and what it costs, or why there is none."""
     if isinstance(found, NotRepaired):
@@ -50,7 +53,11 @@ def show(
     show_choices(found, console)
     console.print()
     style = STYLES["undecided" if found.not_asked else "holds"]
-    console.print(two_sides(Text(found.release, style="bold"), Text(telling.conclusion_told(found), style=style)))
+    console.print(
+        two_sides(
+            Text(found.release, style="bold"), Text(telling.conclusion_told(found), style=style)
+        )
+    )
     for verdict in found.verdicts:
         show_verdict(verdict, console, audience)
     if left := telling.not_asked_told(found):
@@ -73,8 +80,12 @@ def write_page(found: Repaired | NotRepaired, report: Path | None, audience: Aud
 def show_headline(found: Repaired, console: Console, audience: Audience) -> None:
     """What was made, how, and whether it is the best."""
     raw = found.recoded.raw
-    console.print(two_sides(headed(found.release, f"   {telling.rows_told(found)}"), personal(audience)))
-    console.print(hanging("Table", f"{raw.table.name}: {raw.base.rows:,} rows, {raw.people:,} people", 9))
+    console.print(
+        two_sides(headed(found.release, f"   {telling.rows_told(found)}"), personal(audience))
+    )
+    console.print(
+        hanging("Table", f"{raw.table.name}: {raw.base.rows:,} rows, {raw.people:,} people", 9)
+    )
     console.print(hanging("Method", telling.method_told(found), 9))
     console.print(hanging("Best?", telling.proof(found), 9))
 
@@ -85,8 +96,17 @@ def show_columns(found: Repaired, console: Console, audience: Audience) -> None:
     grid = Grid.grid(padding=(0, 3, 0, 0))
     for told in telling.columns(found, audience):
         shown = " -> ".join(told.example) if told.example else ""
-        lost = Text("nothing lost") if not told.loss else gauge(told.loss, BAR).append(f"  {percent(told.loss)} lost")
-        grid.add_row(Text(told.name, style="bold"), told.steps, Text(shown, overflow="ellipsis", no_wrap=True), lost)
+        lost = (
+            Text("nothing lost")
+            if not told.loss
+            else gauge(told.loss, BAR).append(f"  {percent(told.loss)} lost")
+        )
+        grid.add_row(
+            Text(told.name, style="bold"),
+            told.steps,
+            Text(shown, overflow="ellipsis", no_wrap=True),
+            lost,
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
     if found.recoded.generalization is None and audience == "owner":
         before, after = telling.example_row(found)
@@ -101,10 +121,17 @@ def show_utility(found: Repaired, console: Console) -> None:
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(style="dim")
-    grid.add_row(Text("What it costs", style="bold"), Text("before", style="dim"), Text("after", style="dim"), "")
+    grid.add_row(
+        Text("What it costs", style="bold"),
+        Text("before", style="dim"),
+        Text("after", style="dim"),
+        "",
+    )
     for one in telling.figures(found):
         says = f"{one.says} (kept small)" if one.chosen else one.says
-        grid.add_row(Text(one.name, style="bold" if one.chosen else ""), one.before, one.after, says)
+        grid.add_row(
+            Text(one.name, style="bold" if one.chosen else ""), one.before, one.after, says
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -119,7 +146,10 @@ def show_choices(found: Repaired, console: Console) -> None:
         return
     listed = telling.some(found.choices, MOST_CHOICES)
     rows = choice_rows(found, listed)
-    if sum(max(len(cell) for cell in column) + 2 for column in zip(*rows, strict=True)) > console.width - 4:
+    if (
+        sum(max(len(cell) for cell in column) + 2 for column in zip(*rows, strict=True))
+        > console.width - 4
+    ):
         rows = choice_rows(found, listed, compact=True)
         said += " Levels are in the order above."
     said += " Smallest: how many people the smallest group has. Belief: the greatest in anybody's value."
@@ -128,24 +158,47 @@ def show_choices(found: Repaired, console: Console) -> None:
     for head in rows[0]:
         grid.add_column(justify="left" if head in ("levels", "") else "right", no_wrap=True)
     for place, cells in enumerate(rows):
-        grid.add_row(*cells, style="dim" if not place else "bold" if listed[place - 1][1].chosen else "")
+        grid.add_row(
+            *cells, style="dim" if not place else "bold" if listed[place - 1][1].chosen else ""
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
     if left := len(found.choices) - len(listed):
-        put(console, Text(f"and {plural('other', left)}; --report has the picture of all", style="dim"))
+        put(
+            console,
+            Text(f"and {plural('other', left)}; --report has the picture of all", style="dim"),
+        )
 
 
-def choice_rows(found: Repaired, listed: Sequence[tuple[int, Choice]], *, compact: bool = False) -> list[list[str]]:
+def choice_rows(
+    found: Repaired, listed: Sequence[tuple[int, Choice]], *, compact: bool = False
+) -> list[list[str]]:
     """The solutions as a table with its head; `compact` has all levels in one column."""
     names = found.recoded.raw.quasi
     dropped = any(choice.suppressed for choice in found.choices)
     columns = ["levels"] if compact else names
-    rows = [["#", *columns, found.utility["measure"], "smallest", "belief", *(["dropped"] if dropped else []), ""]]
+    rows = [
+        [
+            "#",
+            *columns,
+            found.utility["measure"],
+            "smallest",
+            "belief",
+            *(["dropped"] if dropped else []),
+            "",
+        ]
+    ]
     for place, choice in listed:
         levels = [str(choice.generalization[name]) for name in names]
         belief = percent(choice.belief) if choice.belief is not None else "-"
         cells = [str(place), *([" ".join(levels)] if compact else levels)]
         cells += [telling.number(choice.cost), f"{int(1 / choice.risk):,}", belief]
-        rows.append([*cells, *([f"{choice.suppressed:,}"] if dropped else []), "<- written" if choice.chosen else ""])
+        rows.append(
+            [
+                *cells,
+                *([f"{choice.suppressed:,}"] if dropped else []),
+                "<- written" if choice.chosen else "",
+            ]
+        )
     return rows
 
 
@@ -178,22 +231,37 @@ def show_steps(found: Repaired, console: Console, plan: Path) -> None:
         for line in lines:
             console.print(Text(" " * 15 + line), soft_wrap=True)
         name, given = shlex.quote(f"{found.release}-written"), shlex.quote(str(plan))
-        show_next([f"tacit check {given} --only {name}", f"tacit attack {name} --plan {given}"], console)
+        show_next(
+            [f"tacit check {given} --only {name}", f"tacit attack {name} --plan {given}"], console
+        )
     elif found.recoded.generalization is not None:
-        levels = ", ".join(f"{name}: {level}" for name, level in found.recoded.generalization.items() if level)
-        then = f"tacit check {shlex.quote(str(plan))}" if found.not_asked else f"tacit attack {found.release}"
+        levels = ", ".join(
+            f"{name}: {level}" for name, level in found.recoded.generalization.items() if level
+        )
+        then = (
+            f"tacit check {shlex.quote(str(plan))}"
+            if found.not_asked
+            else f"tacit attack {found.release}"
+        )
         step = f"write generalization: {{{levels}}} to {found.release} in {plan}, then {then}"
         show_next([step], console)
 
 
 def show_not_repaired(found: NotRepaired, console: Console, audience: Audience, plan: Path) -> None:
     """Why there is no release, and what would have to give."""
-    ending = Text("cannot be met", style="bold red") if found.proved else Text("nothing found", style="yellow")
+    ending = (
+        Text("cannot be met", style="bold red")
+        if found.proved
+        else Text("nothing found", style="yellow")
+    )
     console.print(two_sides(Text(found.release, style="bold"), ending))
     put(console, f"{found.because[0].upper()}{found.because[1:]}. Nothing was written.")
     if found.nodes[1]:
         proof = "This is proved" if found.proved else "This is no proof"
-        put(console, f"{proof}. Asked: {found.nodes[0]:,} of {plural('choice', found.nodes[1])} of levels.")
+        put(
+            console,
+            f"{proof}. Asked: {found.nodes[0]:,} of {plural('choice', found.nodes[1])} of levels.",
+        )
     if found.verdicts:
         console.print()
         put(console, headed("The coarsest release", ", every column at its highest level:"))
@@ -213,10 +281,16 @@ def show_explored(explored: Explored, console: Console) -> None:
     """Which parameters can be met at which cost."""
     measure = explored.utility
     console.print(headed(explored.release, f"   which parameters can be met, at which {measure}"))
-    console.print(Text("Each line changes one parameter and leaves all other checks as they are.", style="dim"))
+    console.print(
+        Text(
+            "Each line changes one parameter and leaves all other checks as they are.", style="dim"
+        )
+    )
     most = max((rung.cost for rung in explored.rungs if rung.cost is not None), default=0.0)
     most = max(most, 1.0) if measure == "loss" else most
-    for (check, parameter), rungs in groupby(explored.rungs, key=lambda one: (one.name or one.label, one.parameter)):
+    for (check, parameter), rungs in groupby(
+        explored.rungs, key=lambda one: (one.name or one.label, one.parameter)
+    ):
         console.print()
         put(console, headed(check, f"   {parameter}"))
         console.print(Padding(rung_grid(list(rungs), most), (0, 0, 0, 4)))
@@ -225,7 +299,9 @@ def show_explored(explored: Explored, console: Console) -> None:
     for note in notes(explored.rungs):
         console.print(Text(note, style="dim"))
     if explored.not_asked:
-        console.print(hanging("Not asked:", f"{listed(explored.not_asked)}. Ask with tacit check.", 2))
+        console.print(
+            hanging("Not asked:", f"{listed(explored.not_asked)}. Ask with tacit check.", 2)
+        )
     console.print()
     command = f"tacit anonymize {shlex.quote(explored.release)} -o FILE.csv"
     show_next([f"set the parameters in the plan, then {command}"], console)
@@ -240,16 +316,26 @@ def rung_grid(rungs: Sequence[Rung], most: float) -> Grid:
     grid.add_column()
     for together in alike(rungs):
         rung, last = together[0], together[-1]
-        value = plain(Fraction(rung.value)) + (f" to {plain(Fraction(last.value))}" if last is not rung else "")
+        value = plain(Fraction(rung.value)) + (
+            f" to {plain(Fraction(last.value))}" if last is not rung else ""
+        )
         style = "bold" if rung.asked_for else ""
         plans = "  <- the plan" if rung.asked_for else ""
         if rung.cost is None:
             said = Text("cannot be met" if rung.proved else "nothing found in time", style="yellow")
-            grid.add_row(value, Text("-", style="dim"), "", said.append(plans, style="not bold"), style=style)
+            grid.add_row(
+                value, Text("-", style="dim"), "", said.append(plans, style="not bold"), style=style
+            )
             continue
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
         told = f"{telling.levels_told(rung.generalization or {})}{dropped}{'' if rung.proved else ' (not proved)'}{plans}"
-        grid.add_row(value, gauge(rung.cost / most if most else 0.0, BAR), telling.number(rung.cost), told, style=style)
+        grid.add_row(
+            value,
+            gauge(rung.cost / most if most else 0.0, BAR),
+            telling.number(rung.cost),
+            told,
+            style=style,
+        )
     return grid
 
 

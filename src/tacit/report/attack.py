@@ -39,7 +39,11 @@ WIDTH, RIGHT = 340, 60
 
 def show(attack: Attack, console: Console, audience: Audience = "owner") -> None:
     """Print every story: the finding, for the owner the story itself, and its beliefs as bars."""
-    note = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
+    note = (
+        "owner's view: contains personal values"
+        if audience == "owner"
+        else "no personal values shown"
+    )
     console.print(two_sides(title(attack, audience), Text(note, style="dim")))
     several = len({story.sensitive for story in attack.stories} - {None}) > 1
     for story in attack.stories:
@@ -53,7 +57,9 @@ def show(attack: Attack, console: Console, audience: Audience = "owner") -> None
             console.print(Padding(bar(step), (0, 0, 0, 4)))
     for column in columns(attack) if attack.target is not None else ():
         console.print()
-        console.print(Padding(Text(path_title(attack, column, audience), style="bold"), (0, 0, 0, 2)))
+        console.print(
+            Padding(Text(path_title(attack, column, audience), style="bold"), (0, 0, 0, 2))
+        )
         for step in path(attack, column, audience):
             console.print(Padding(bar(step), (0, 0, 0, 4)))
     for warning in attack.warnings:
@@ -62,7 +68,9 @@ def show(attack: Attack, console: Console, audience: Audience = "owner") -> None
 
 def title(attack: Attack, audience: Audience) -> Text:
     """What was attacked."""
-    text = Text(attack.release, style="bold").append(f"   {people(attack.people)}", style="not bold")
+    text = Text(attack.release, style="bold").append(
+        f"   {people(attack.people)}", style="not bold"
+    )
     if attack.target is not None:
         text.append(f"   target: {who(attack, audience)}", style="not bold")
     return text
@@ -70,12 +78,20 @@ def title(attack: Attack, audience: Audience) -> Text:
 
 def who(attack: Attack, audience: Audience) -> str:
     """The target by name, for the owner."""
-    return " ".join(str(one) for one in (attack.target or {}).values()) if audience == "owner" else "one person"
+    return (
+        " ".join(str(one) for one in (attack.target or {}).values())
+        if audience == "owner"
+        else "one person"
+    )
 
 
 def columns(attack: Attack) -> list[str | None]:
     """The sensitive columns of which stories are told."""
-    return [one for one in dict.fromkeys(story.sensitive for story in attack.stories) if attack.path(one)]
+    return [
+        one
+        for one in dict.fromkeys(story.sensitive for story in attack.stories)
+        if attack.path(one)
+    ]
 
 
 def path_title(attack: Attack, column: str | None, audience: Audience) -> str:
@@ -86,7 +102,11 @@ def path_title(attack: Attack, column: str | None, audience: Audience) -> str:
 def path(attack: Attack, column: str | None, audience: Audience) -> Sequence[Step]:
     """The path of a target's belief; for others than the owner without what is ruled out."""
     steps = attack.path(column)
-    return steps if audience == "owner" else [*steps[:2], *(Step("and knowing more", one.belief) for one in steps[2:])]
+    return (
+        steps
+        if audience == "owner"
+        else [*steps[:2], *(Step("and knowing more", one.belief) for one in steps[2:])]
+    )
 
 
 def steps_of(story: Story, audience: Audience) -> Sequence[Step]:
@@ -98,7 +118,10 @@ def steps_of(story: Story, audience: Audience) -> Sequence[Step]:
     if len(story.steps) <= MOST_STEPS:
         return story.steps
     left = len(story.steps) - MOST_STEPS
-    return (*story.steps[: MOST_STEPS - 1], Step(f"... ({left} more), and {story.steps[-1].knowing}", story.steps[-1].belief))
+    return (
+        *story.steps[: MOST_STEPS - 1],
+        Step(f"... ({left} more), and {story.steps[-1].knowing}", story.steps[-1].belief),
+    )
 
 
 def bar(step: Step) -> Text:
@@ -109,7 +132,9 @@ def bar(step: Step) -> Text:
     '████████████░░░░░░░░░░░░   50 %  with the release'
     """
     text = gauge(step.belief, BAR, "red" if step.belief == 1 else "")
-    return text.append(f"  {percent(step.belief):>5}  ", style="bold").append(step.knowing, style="not bold")
+    return text.append(f"  {percent(step.belief):>5}  ", style="bold").append(
+        step.knowing, style="not bold"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +152,15 @@ def write_attack(attack: Attack, file: Path, audience: Audience) -> None:
 
 def render(attack: Attack, audience: Audience) -> str:
     """The page as text; for a `shared` audience without any personal value."""
-    paths = [path_chart(attack, column, audience) for column in columns(attack)] if attack.target is not None else []
-    cards = [Card(story, story_chart(story, audience) if attack.target is None else None) for story in attack.stories]
+    paths = (
+        [path_chart(attack, column, audience) for column in columns(attack)]
+        if attack.target is not None
+        else []
+    )
+    cards = [
+        Card(story, story_chart(story, audience) if attack.target is None else None)
+        for story in attack.stories
+    ]
     return render_page(
         "attack_page.html",
         audience,
@@ -145,7 +177,9 @@ def story_chart(story: Story, audience: Audience) -> Chart | None:
     steps = steps_of(story, audience)
     if not steps:
         return None
-    return belief_chart(steps, f"{percent(steps[0].belief)} before, {percent(steps[-1].belief)} after")
+    return belief_chart(
+        steps, f"{percent(steps[0].belief)} before, {percent(steps[-1].belief)} after"
+    )
 
 
 def path_chart(attack: Attack, column: str | None, audience: Audience) -> Chart:
@@ -172,10 +206,30 @@ def belief_chart(steps: Sequence[Step], title: str) -> Chart:
     spec = {
         **frame(WIDTH, ROW * len(rows), left=0, right=RIGHT),
         "layer": [
-            layer(rows, text_mark("left"), x=start, y=raw("head"), text={"field": "knowing"}, color={"value": MUTED}),
+            layer(
+                rows,
+                text_mark("left"),
+                x=start,
+                y=raw("head"),
+                text={"field": "knowing"},
+                color={"value": MUTED},
+            ),
             layer(rows, ground, x=start, x2={"value": WIDTH}, y=raw("row")),
-            layer(rows, {"type": "rule", "strokeWidth": 10}, x=start, x2=raw("length"), y=raw("row"), color=raw("colour")),
-            layer(rows, text_mark("left", dx=10, weight=600), x={"value": WIDTH}, y=raw("row"), text={"field": "number"}),
+            layer(
+                rows,
+                {"type": "rule", "strokeWidth": 10},
+                x=start,
+                x2=raw("length"),
+                y=raw("row"),
+                color=raw("colour"),
+            ),
+            layer(
+                rows,
+                text_mark("left", dx=10, weight=600),
+                x={"value": WIDTH},
+                y=raw("row"),
+                text={"field": "number"},
+            ),
         ],
     }
     told = "; ".join(f"{step.knowing}: {percent(step.belief)}" for step in steps)

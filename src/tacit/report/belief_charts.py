@@ -44,7 +44,9 @@ GAP = 18  # between two labels
 MOST_PATHS = 12  # with a line each; more are shown as bands and the exposed ones
 MOST_EXPOSED = 6
 THIN, THICK = 1.5, 7.0
-SCALES = tuple(Fraction(one, 25) for one in (1, 5, 10, 25))  # where a scale ends: in four steps of 1, 5, 10 or 25 percent
+SCALES = tuple(
+    Fraction(one, 25) for one in (1, 5, 10, 25)
+)  # where a scale ends: in four steps of 1, 5, 10 or 25 percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,24 @@ def beliefs_chart(stages: Stages, gamma: Fraction, *, owner: bool) -> Chart | No
         return None
     paths = paths_of(stages, gamma)
     title = beliefs_finding(stages, gamma)
-    shown = paths if len(paths) <= MOST_PATHS else [one for one in paths if one.is_exposed][:MOST_EXPOSED]
-    behind = [*labels_of(stages, shown, owner, gamma), *(band_labels(stages, paths, shown) if len(paths) > MOST_PATHS else ())]
+    shown = (
+        paths
+        if len(paths) <= MOST_PATHS
+        else [one for one in paths if one.is_exposed][:MOST_EXPOSED]
+    )
+    behind = [
+        *labels_of(stages, shown, owner, gamma),
+        *(band_labels(stages, paths, shown) if len(paths) > MOST_PATHS else ()),
+    ]
     behind.append(Label(gamma, f"{limit_text(gamma)} gamma", INK))
     right = max(LEAST_RIGHT, 30 + LETTER * max(len(one.text) for one in behind))
     scale = Scale(end_of(stages, gamma), len(stages.stages), WIDTH - LEFT - right)
     drawn = beliefs_spec(stages, shown, behind, scale, gamma, is_banded=len(paths) > MOST_PATHS)
-    return Chart(unbroken(title), beliefs_note(stages, paths, scale), picture(drawn, title, beliefs_told(stages, gamma)))
+    return Chart(
+        unbroken(title),
+        beliefs_note(stages, paths, scale),
+        picture(drawn, title, beliefs_told(stages, gamma)),
+    )
 
 
 def paths_of(stages: Stages, gamma: Fraction) -> list[Path]:
@@ -112,12 +125,18 @@ def paths_of(stages: Stages, gamma: Fraction) -> list[Path]:
     for class_ in stages.last.largest:
         found = [one.largest.get(class_) for one in stages.stages]
         is_exposed = stages.last.largest[class_].least > gamma
-        ways[(is_exposed, *(None if one is None else round(one.least, 3) for one in found))].append(class_)
+        ways[(is_exposed, *(None if one is None else round(one.least, 3) for one in found))].append(
+            class_
+        )
     paths = []
     for (is_exposed, *_), classes in ways.items():
         shown = [one.largest.get(classes[0]) for one in stages.stages]
         beliefs = tuple(None if one is None else one.least for one in shown)
-        paths.append(Path(tuple(classes), sum(stages.sizes[one] for one in classes), beliefs, bool(is_exposed)))
+        paths.append(
+            Path(
+                tuple(classes), sum(stages.sizes[one] for one in classes), beliefs, bool(is_exposed)
+            )
+        )
     return sorted(paths, key=lambda one: (-one.last, one.classes))
 
 
@@ -136,12 +155,18 @@ def beliefs_finding(stages: Stages, gamma: Fraction) -> str:
         return found
     if not any(above[number] for number in counted):
         return f"{found}, nobody before"
-    return f"{found}, {above[counted[-1]]:,} after {shortened(stages.stages[counted[-1]].release, 24)}"
+    return (
+        f"{found}, {above[counted[-1]]:,} after {shortened(stages.stages[counted[-1]].release, 24)}"
+    )
 
 
 def above_in(stages: Stages, number: int, gamma: Fraction) -> int:
     """How many people are above gamma after so many releases."""
-    return sum(stages.sizes[class_] for class_, one in stages.stages[number].largest.items() if one.least > gamma)
+    return sum(
+        stages.sizes[class_]
+        for class_, one in stages.stages[number].largest.items()
+        if one.least > gamma
+    )
 
 
 def beliefs_note(stages: Stages, paths: Sequence[Path], scale: Scale) -> str:
@@ -151,7 +176,11 @@ def beliefs_note(stages: Stages, paths: Sequence[Path], scale: Scale) -> str:
         f"{spoken(stages.sensitive)}, after each release. Lines begin where a release first shows their people."
     )
     if len(paths) > MOST_PATHS:
-        exposed = ", the median (line), and the most exposed" if paths[0].is_exposed else ", and the median (line)"
+        exposed = (
+            ", the median (line), and the most exposed"
+            if paths[0].is_exposed
+            else ", and the median (line)"
+        )
         note = (
             f"The largest share of fitting tables in which somebody has one {spoken(stages.sensitive)}, after each release: all people (light), "
             f"the middle half of them (dark){exposed}."
@@ -167,7 +196,11 @@ def missing_note(stages: Stages) -> str:
     for one in stages.stages:
         left = stages.people - sum(stages.sizes[class_] for class_ in (*one.largest, *one.unseen))
         if left:
-            who = "nobody is shown" if not one.largest else f"{people(left)} {'is' if left == 1 else 'are'} not shown"
+            who = (
+                "nobody is shown"
+                if not one.largest
+                else f"{people(left)} {'is' if left == 1 else 'are'} not shown"
+            )
             told.append(f"{who} after {one.release}: {one.missing}")
     return ". ".join(f"{one[0].upper()}{one[1:]}" for one in told) + ("." if told else "")
 
@@ -179,7 +212,9 @@ def beliefs_told(stages: Stages, gamma: Fraction) -> str:
         if one.largest:
             known = [one.largest[class_].least for class_ in one.largest]
             above = above_in(stages, number, gamma)
-            parts.append(f"after {one.release} the largest share is {share_text(max(known), gamma)}, {above:,} above {limit_text(gamma)}")
+            parts.append(
+                f"after {one.release} the largest share is {share_text(max(known), gamma)}, {above:,} above {limit_text(gamma)}"
+            )
     return "; ".join(parts)
 
 
@@ -189,13 +224,26 @@ def names_fit(stages: Stages, scale: Scale) -> bool:
 
 
 def beliefs_spec(
-    stages: Stages, shown: Sequence[Path], behind: Sequence[Label], scale: Scale, gamma: Fraction, *, is_banded: bool
+    stages: Stages,
+    shown: Sequence[Path],
+    behind: Sequence[Label],
+    scale: Scale,
+    gamma: Fraction,
+    *,
+    is_banded: bool,
 ) -> dict[str, Any]:
     """Lines and dots on a scale of shares, with gamma, and names or numbers behind them."""
     thick = THIN if is_banded else THICK
-    marks = [mark for path in sorted(shown, key=lambda one: -one.people) for mark in path_marks(path, scale, thick_of(path, shown, thick))]
+    marks = [
+        mark
+        for path in sorted(shown, key=lambda one: -one.people)
+        for mark in path_marks(path, scale, thick_of(path, shown, thick))
+    ]
     lines, dots = [one for one in marks if "x2" in one], [one for one in marks if "x2" not in one]
-    steps = [{"y": scale.y(scale.end * one / 4), "text": share_text(scale.end * one / 4)} for one in range(5)]
+    steps = [
+        {"y": scale.y(scale.end * one / 4), "text": share_text(scale.end * one / 4)}
+        for one in range(5)
+    ]
     ticks, labels = x_ticks(stages, scale), spread(behind, scale)
     rule, start, end = {"type": "rule"}, {"value": 0}, {"value": scale.width + 8}
     ink, muted = raw("colour"), {"value": MUTED}
@@ -204,16 +252,59 @@ def beliefs_spec(
         **frame(scale.width, TOP + HIGH + BOTTOM, left=LEFT, right=WIDTH - LEFT - scale.width),
         "layer": [
             layer(steps, {**rule, "color": FAINT}, x=start, x2=end, y=raw("y")),
-            layer(steps, text_mark("right", dx=-8), x=start, y=raw("y"), text={"field": "text"}, color=muted),
+            layer(
+                steps,
+                text_mark("right", dx=-8),
+                x=start,
+                y=raw("y"),
+                text={"field": "text"},
+                color=muted,
+            ),
             *(band_layers(stages, scale) if is_banded else ()),
             layer([{"y": scale.y(gamma)}], limit, x=start, x2=end, y=raw("y")),
-            layer(lines, {**rule, "strokeCap": "round", "opacity": 0.85}, x=raw("x"), x2=raw("x2"), y=raw("y"), y2=raw("y2"), color=ink, strokeWidth=raw("wide")),
-            layer(dots, {"type": "point", "filled": True, "opacity": 1}, x=raw("x"), y=raw("y"), color=ink, size=raw("size")),
-            layer(labels, text_mark("left", dx=16), x={"value": scale.width}, y=raw("y"), text={"field": "text"}, color=ink),
-            layer(ticks, text_mark("center"), x=raw("x"), y={"value": TOP + HIGH + 16}, text={"field": "name"}),
-            layer(ticks, text_mark("center"), x=raw("x"), y={"value": TOP + HIGH + 36}, text={"field": "people"}, color=muted),
+            layer(
+                lines,
+                {**rule, "strokeCap": "round", "opacity": 0.85},
+                x=raw("x"),
+                x2=raw("x2"),
+                y=raw("y"),
+                y2=raw("y2"),
+                color=ink,
+                strokeWidth=raw("wide"),
+            ),
+            layer(
+                dots,
+                {"type": "point", "filled": True, "opacity": 1},
+                x=raw("x"),
+                y=raw("y"),
+                color=ink,
+                size=raw("size"),
+            ),
+            layer(
+                labels,
+                text_mark("left", dx=16),
+                x={"value": scale.width},
+                y=raw("y"),
+                text={"field": "text"},
+                color=ink,
+            ),
+            layer(
+                ticks,
+                text_mark("center"),
+                x=raw("x"),
+                y={"value": TOP + HIGH + 16},
+                text={"field": "name"},
+            ),
+            layer(
+                ticks,
+                text_mark("center"),
+                x=raw("x"),
+                y={"value": TOP + HIGH + 36},
+                text={"field": "people"},
+                color=muted,
+            ),
         ],
-    }  # fmt: skip
+    }
 
 
 def end_of(stages: Stages, gamma: Fraction) -> Fraction:
@@ -229,36 +320,70 @@ def thick_of(path: Path, paths: Sequence[Path], most: float) -> float:
 
 def path_marks(path: Path, scale: Scale, wide: float) -> list[dict[str, Any]]:
     """The dots of a path, and the lines between them."""
-    common = {"colour": EXPOSED if path.is_exposed else SHELTERED, "wide": wide, "size": (wide + 5) ** 2}
-    points = [{**common, "x": scale.x(at), "y": scale.y(one)} for at, one in enumerate(path.beliefs) if one is not None]
+    common = {
+        "colour": EXPOSED if path.is_exposed else SHELTERED,
+        "wide": wide,
+        "size": (wide + 5) ** 2,
+    }
+    points = [
+        {**common, "x": scale.x(at), "y": scale.y(one)}
+        for at, one in enumerate(path.beliefs)
+        if one is not None
+    ]
     return [*({**a, "x2": b["x"], "y2": b["y"]} for a, b in pairwise(points)), *points]
 
 
 def x_ticks(stages: Stages, scale: Scale) -> list[dict[str, Any]]:
     """The releases, and how many people they have shown by then."""
     fit = names_fit(stages, scale)
-    known = [stages.people - sum(stages.sizes[class_] for class_ in one.unseen) for one in stages.stages]
+    known = [
+        stages.people - sum(stages.sizes[class_] for class_ in one.unseen) for one in stages.stages
+    ]
     room = scale.width // scale.many // LETTER
-    told = next((some for some in (list(map(people, known)), [f"{one:,}" for one in known]) if max(map(len, some)) < room), [""] * scale.many)
+    told = next(
+        (
+            some
+            for some in (list(map(people, known)), [f"{one:,}" for one in known])
+            if max(map(len, some)) < room
+        ),
+        [""] * scale.many,
+    )
     each = -(-scale.many // MOST_TICKS)
     return [
-        {"x": scale.x(number), "name": one.release if fit else str(number + 1), "people": told[number]}
-        for number, one in enumerate(stages.stages) if (scale.many - 1 - number) % each == 0
-    ]  # fmt: skip
+        {
+            "x": scale.x(number),
+            "name": one.release if fit else str(number + 1),
+            "people": told[number],
+        }
+        for number, one in enumerate(stages.stages)
+        if (scale.many - 1 - number) % each == 0
+    ]
 
 
 def labels_of(stages: Stages, paths: Sequence[Path], owner: bool, gamma: Fraction) -> list[Label]:
     """What stands behind the lines: of one height in one label."""
     together: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for path in paths:
-        together[share_text(path.last, gamma), EXPOSED if path.is_exposed else SHELTERED].append(path)
-    return [Label(some[0].last, f"{share} {named(stages, some, owner, BEHIND - len(share) - 1)}", colour) for (share, colour), some in together.items()]
+        together[share_text(path.last, gamma), EXPOSED if path.is_exposed else SHELTERED].append(
+            path
+        )
+    return [
+        Label(
+            some[0].last, f"{share} {named(stages, some, owner, BEHIND - len(share) - 1)}", colour
+        )
+        for (share, colour), some in together.items()
+    ]
 
 
 def named(stages: Stages, paths: Sequence[Path], owner: bool, room: int) -> str:
     """Those who are exposed by name, for the owner and where there is room; of all others how many."""
     many = sum(one.people for one in paths)
-    names = [called(key) for path in paths for class_ in path.classes for key in stages.members.get(class_, ())]
+    names = [
+        called(key)
+        for path in paths
+        for class_ in path.classes
+        for key in stages.members.get(class_, ())
+    ]
     if not owner or not names or not paths[0].is_exposed:
         return people(many)
     if many == 1:
@@ -276,7 +401,10 @@ def spread(labels: Sequence[Label], scale: Scale) -> list[dict[str, Any]]:
     places[-1] = min(places[-1], TOP + HIGH + 4)
     for number in range(len(places) - 2, -1, -1):
         places[number] = min(places[number], places[number + 1] - GAP)
-    return [{"y": y, "text": one.text, "colour": one.colour} for y, one in zip(places, found, strict=True)]
+    return [
+        {"y": y, "text": one.text, "colour": one.colour}
+        for y, one in zip(places, found, strict=True)
+    ]
 
 
 # -- bands, where there are many -------------------------------------------------------------------------
@@ -289,7 +417,10 @@ def quantiles(stages: Stages, number: int, at: Sequence[float]) -> list[float]:
     sizes = np.array([stages.sizes[class_] for class_ in one])
     order = np.argsort(beliefs, kind="stable")
     reached = np.cumsum(sizes[order])
-    return [float(beliefs[order][np.searchsorted(reached, share * reached[-1]).clip(0, len(order) - 1)]) for share in at]
+    return [
+        float(beliefs[order][np.searchsorted(reached, share * reached[-1]).clip(0, len(order) - 1)])
+        for share in at
+    ]
 
 
 def band_layers(stages: Stages, scale: Scale) -> list[dict[str, Any]]:
@@ -297,8 +428,19 @@ def band_layers(stages: Stages, scale: Scale) -> list[dict[str, Any]]:
     rows = []
     for number, one in enumerate(stages.stages):
         if one.largest:
-            least, low, middle, high, most = map(scale.y, quantiles(stages, number, (0, 0.25, 0.5, 0.75, 1)))
-            rows.append({"x": scale.x(number), "least": least, "low": low, "middle": middle, "high": high, "most": most})
+            least, low, middle, high, most = map(
+                scale.y, quantiles(stages, number, (0, 0.25, 0.5, 0.75, 1))
+            )
+            rows.append(
+                {
+                    "x": scale.x(number),
+                    "least": least,
+                    "low": low,
+                    "middle": middle,
+                    "high": high,
+                    "most": most,
+                }
+            )
     if len(rows) == 1:  # an area needs a width
         rows = [{**rows[0], "x": rows[0]["x"] + shift} for shift in (-20, 20)]
     area = {"type": "area", "orient": "vertical", "color": SHELTERED}

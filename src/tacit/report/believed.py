@@ -22,7 +22,10 @@ def believed_chart(found: Believed) -> Chart:
     knows = bool(found.facts)
     blocks = "".join(block(one, at, found, knows=knows) for at, one in enumerate(found.beliefs))
     height = BLOCK * len(found.beliefs)
-    title, told = title_of(found), "; ".join(f"{name(one, found)}: {shares(one, knows=knows)}" for one in found.beliefs)
+    title, told = (
+        title_of(found),
+        "; ".join(f"{name(one, found)}: {shares(one, knows=knows)}" for one in found.beliefs),
+    )
     svg = (
         f'<svg role="img" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" aria-label="{escape(f"{title}. {told}.")}">'
         f'<title>{escape(title)}</title><g font-family="{escape(FONT)}" font-size="{SIZE}">{blocks}</g></svg>'
@@ -42,17 +45,30 @@ def title_of(found: Believed) -> str:
 
 def note_of(found: Believed, *, knows: bool) -> str:
     """How to read it."""
-    bars = ["before the release (share in the whole table)", "with the release (share in the group)", *(["knowing the facts named here too"] if knows else [])]
+    bars = [
+        "before the release (share in the whole table)",
+        "with the release (share in the group)",
+        *(["knowing the facts named here too"] if knows else []),
+    ]
     rest = found.different - sum(one.after > 0 for one in found.beliefs)
-    return f"From top to bottom: {', '.join(bars)}." + (f" {plural('value', rest)} of the group are not drawn." if rest > 0 else "")
+    return f"From top to bottom: {', '.join(bars)}." + (
+        f" {plural('value', rest)} of the group are not drawn." if rest > 0 else ""
+    )
 
 
 def block(one: Belief, at: int, found: Believed, *, knows: bool) -> str:
     """One value: its name, its shares, its bars."""
     top = BLOCK * at
     weight = 650 if one.value == found.asked else 400
-    bars = [(one.before, BEFORE), (one.after, SHELTERED), *([(one.knowing, EXPOSED)] if knows and one.knowing is not None else [])]
-    drawn = "".join(bar(share, colour, top + HEAD + 4 + number * (BAR + GAP)) for number, (share, colour) in enumerate(bars))
+    bars = [
+        (one.before, BEFORE),
+        (one.after, SHELTERED),
+        *([(one.knowing, EXPOSED)] if knows and one.knowing is not None else []),
+    ]
+    drawn = "".join(
+        bar(share, colour, top + HEAD + 4 + number * (BAR + GAP))
+        for number, (share, colour) in enumerate(bars)
+    )
     return (
         f'<text x="0" y="{top + HEAD - 3}" fill="{INK}" font-weight="{weight}">{escape(name(one, found))}</text>'
         f'<text x="{WIDTH}" y="{top + HEAD - 3}" fill="{MUTED}" text-anchor="end">{shares(one, knows=knows)}</text>{drawn}'
@@ -61,7 +77,9 @@ def block(one: Belief, at: int, found: Believed, *, knows: bool) -> str:
 
 def name(one: Belief, found: Believed) -> str:
     """The value, and whether it is the true one."""
-    return shortened(value_text(one.value), LETTERS) + (" (true)" if one.value == found.true else "")
+    return shortened(value_text(one.value), LETTERS) + (
+        " (true)" if one.value == found.true else ""
+    )
 
 
 def shares(one: Belief, *, knows: bool) -> str:
@@ -74,4 +92,8 @@ def bar(share: Fraction, colour: str, top: int) -> str:
     """A bar on its ground."""
     width = round(WIDTH * float(share), 1)
     ground = f'<rect x="0" y="{top}" width="{WIDTH}" height="{BAR}" rx="2" fill="{GROUND}"/>'
-    return ground + (f'<rect x="0" y="{top}" width="{width}" height="{BAR}" rx="2" fill="{colour}"/>' if share else "")
+    return ground + (
+        f'<rect x="0" y="{top}" width="{width}" height="{BAR}" rx="2" fill="{colour}"/>'
+        if share
+        else ""
+    )

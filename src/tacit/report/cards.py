@@ -37,14 +37,31 @@ class Grid:
 
 def facts(verdict: Verdict) -> list[tuple[str, str]]:
     """What a verdict speaks of, term by term."""
-    spoken_of = [("Protects", verdict.protects), ("Against", verdict.against), ("Measure", verdict.measure)]
+    spoken_of = [
+        ("Protects", verdict.protects),
+        ("Against", verdict.against),
+        ("Measure", verdict.measure),
+    ]
     if is_about_queries(verdict):
         return [*spoken_of, ("Asked", parameters(verdict.required))]
     if worlds.is_about_worlds(verdict):
-        return [*spoken_of, ("Out already", shown(verdict.subject.get("given", ()))), ("Asked", worlds.asked(verdict)), ("Measured", worlds.measured(verdict))]
+        return [
+            *spoken_of,
+            ("Out already", shown(verdict.subject.get("given", ()))),
+            ("Asked", worlds.asked(verdict)),
+            ("Measured", worlds.measured(verdict)),
+        ]
     if crowds.is_about_overlaps(verdict):
-        return [*spoken_of, ("Measured", crowds.measured(verdict, page=True)), ("Required", crowds.required(verdict))]
-    return [*spoken_of, ("Measured", parameters(verdict.measured)), ("Required", parameters(verdict.required))]
+        return [
+            *spoken_of,
+            ("Measured", crowds.measured(verdict, page=True)),
+            ("Required", crowds.required(verdict)),
+        ]
+    return [
+        *spoken_of,
+        ("Measured", parameters(verdict.measured)),
+        ("Required", parameters(verdict.required)),
+    ]
 
 
 def parameters(values: Mapping[str, Any]) -> str:
@@ -59,7 +76,13 @@ def parameters(values: Mapping[str, Any]) -> str:
 def shown(value: Any) -> str:
     """A value as a reader would write it.
 
-    >>> shown(Fraction(1, 3)), shown(13053), shown(None), shown({"name": "Bruce"}), shown(["a", "b"])
+    >>> (
+    ...     shown(Fraction(1, 3)),
+    ...     shown(13053),
+    ...     shown(None),
+    ...     shown({"name": "Bruce"}),
+    ...     shown(["a", "b"]),
+    ... )
     ('1/3', '13053', '(missing)', 'name Bruce', 'a, b')
     """
     if value is None:
@@ -76,7 +99,11 @@ def shown(value: Any) -> str:
 def grids(witness: Witness) -> list[Grid]:
     """The witness as small tables: for a group what the release shows of it, else every fact of it."""
     if witness.kind != "group" or "values" not in witness.personal or "size" not in witness.facts:
-        rows = [(noun(name), shown(value)) for name, value in {**witness.facts, **witness.personal}.items() if value != {} and not name.endswith("_decimal")]
+        rows = [
+            (noun(name), shown(value))
+            for name, value in {**witness.facts, **witness.personal}.items()
+            if value != {} and not name.endswith("_decimal")
+        ]
         return [Grid(f"Witness: {witness.kind}", ("fact", "value"), rows)]
     return [group_grid(witness), *counts_grid(witness)]
 

@@ -61,7 +61,10 @@ def charts(portrait: Portrait, verdicts: Sequence[Verdict], audience: Audience) 
         if audience == "owner" and exposure.examples:
             drawn.append(exposed_people(exposure))
     if any(verdict.required.get("missing") == "match-any" for verdict in verdicts):
-        drawn = [replace(chart, note=f"{chart.note} A missing value is drawn as a value of its own.") for chart in drawn]
+        drawn = [
+            replace(chart, note=f"{chart.note} A missing value is drawn as a value of its own.")
+            for chart in drawn
+        ]
     return drawn
 
 
@@ -99,7 +102,9 @@ def sizes(portrait: Portrait, required: int | None) -> Chart:
     lines = bar_lines(portrait.sizes, label, least)
     if required:
         lines = with_border(lines, portrait.sizes, required)
-    note = "People by the size of their group: how many people share what the release shows of them."
+    note = (
+        "People by the size of their group: how many people share what the release shows of them."
+    )
     return Chart(title, note, bar_chart(lines, portrait.people, title))
 
 
@@ -108,7 +113,11 @@ def size_finding(portrait: Portrait, least: int) -> str:
     below = sum(bar.people for bar in portrait.sizes if bar.high < least)
     first, last = portrait.sizes[0], portrait.sizes[-1]
     if first.low == last.high:
-        return "Everybody stands alone" if first.low == 1 else f"Everybody is in a group of {first.low:,}"
+        return (
+            "Everybody stands alone"
+            if first.low == 1
+            else f"Everybody is in a group of {first.low:,}"
+        )
     if not below:
         return f"Everybody is in a group of {portrait.smallest:,} or more"
     if least == 2:
@@ -122,7 +131,11 @@ def diversity(portrait: Portrait, exposure: Exposure, required: int | None) -> C
     title = diversity_finding(portrait, exposure, column)
 
     def label(bar: Bar) -> str:
-        return f"no known {column}" if bar.high == 0 else plural(column, bar.high).replace(f"{bar.high:,}", span(bar), 1)
+        return (
+            f"no known {column}"
+            if bar.high == 0
+            else plural(column, bar.high).replace(f"{bar.high:,}", span(bar), 1)
+        )
 
     lines = bar_lines(exposure.diversity, label, required or 2)
     if required:
@@ -143,17 +156,25 @@ def diversity_finding(portrait: Portrait, exposure: Exposure, column: str) -> st
     known = [bar.low for bar in exposure.diversity if bar.high]
     if not known:
         return f"No {column} is known"
-    groups = "Every group" if len(known) == len(exposure.diversity) else f"Every group with a known {column}"
+    groups = (
+        "Every group"
+        if len(known) == len(exposure.diversity)
+        else f"Every group with a known {column}"
+    )
     return f"{groups} has at least {plural(column, min(known))}"
 
 
 def beliefs(portrait: Portrait, exposure: Exposure) -> Chart:
     """People by how sure somebody can be about them."""
     column = noun(exposure.sensitive)
-    title = f"Nobody's {column} can be believed with more than {percent(exposure.greatest, up=True)}"
+    title = (
+        f"Nobody's {column} can be believed with more than {percent(exposure.greatest, up=True)}"
+    )
     if exposure.certain:
         title = f"The {column} of {exposure.certain:,} of {people(portrait.people)} can be known for certain"
-    lines = [Line(belief_range(bar.low, bar.high), bar.people, bar.low == 1) for bar in exposure.beliefs]
+    lines = [
+        Line(belief_range(bar.low, bar.high), bar.people, bar.low == 1) for bar in exposure.beliefs
+    ]
     lines += [Line("nothing known", exposure.unknown)] if exposure.unknown else []
     note = f"People by the greatest belief that somebody who sees the release can have in one {column} for them."
     return Chart(title, note, bar_chart(lines, portrait.people, title))
@@ -163,7 +184,11 @@ def belief_range(low: Fraction, high: Fraction) -> str:
     """A belief, or a range of beliefs, in words.
 
     >>> half = Fraction(1, 2)
-    >>> belief_range(half, half), belief_range(half, Fraction(3, 4)), belief_range(half, Fraction(1))
+    >>> (
+    ...     belief_range(half, half),
+    ...     belief_range(half, Fraction(3, 4)),
+    ...     belief_range(half, Fraction(1)),
+    ... )
     ('50 %', '50 to 75 %', '50 % or more')
     """
     if low == high:
@@ -178,7 +203,10 @@ def exposed_people(exposure: Exposure) -> Chart:
     column = noun(exposure.sensitive)
     title = example_finding(exposure, column)
     note = f"How sure one can be of the true {column}: ring before the release, dot after it. The most exposed people first."
-    told = "; ".join(f"{called(one)}, {percent(one.before)} before, {percent(one.after)} after" for one in exposure.examples)
+    told = "; ".join(
+        f"{called(one)}, {percent(one.before)} before, {percent(one.after)} after"
+        for one in exposure.examples
+    )
     return Chart(title, note, picture(dumbbells(exposure.examples), title, told))
 
 
@@ -207,7 +235,9 @@ def called(example: Example) -> str:
     """A person by name, or else by what is known about them."""
     if example.person.identity:
         return name_of(example.person)
-    return ", ".join("?" if value is None else value_text(value) for value in example.person.known.values())
+    return ", ".join(
+        "?" if value is None else value_text(value) for value in example.person.known.values()
+    )
 
 
 def noun(column: str) -> str:
@@ -254,7 +284,8 @@ def bar_chart(lines: Sequence[Line], whole: int, title: str) -> str:
 def share_chart(shares: Sequence[tuple[str, float, str]], title: str) -> str:
     """Bars for shares from 0 to 1, each with its label, its length and what stands behind it."""
     rows = [
-        {**bar_row(place, Line(label, 0), 1), "length": share, "number": told} for place, (label, share, told) in enumerate(shares)
+        {**bar_row(place, Line(label, 0), 1), "length": share, "number": told}
+        for place, (label, share, told) in enumerate(shares)
     ]
     return draw_bars(rows, title, widest=1.0)
 
@@ -274,12 +305,22 @@ def draw_bars(rows: Sequence[dict[str, Any]], title: str, *, widest: float = 0.0
         "encoding": {"y": raw("row")},
         "layer": [
             layer(bars, bar, x=x, x2={"datum": 0}, color=raw("colour")),
-            layer(rows, text_mark("left", dx=-left), x={"value": 0}, text={"field": "label"}, color=raw("ink")),
-            layer(bars, text_mark("left", dx=8), x=x, text={"field": "number"}, color={"value": MUTED}),
+            layer(
+                rows,
+                text_mark("left", dx=-left),
+                x={"value": 0},
+                text={"field": "label"},
+                color=raw("ink"),
+            ),
+            layer(
+                bars, text_mark("left", dx=8), x=x, text={"field": "number"}, color={"value": MUTED}
+            ),
             layer(borders, border, x={"value": 0}, x2={"value": width + right}),
         ],
     }
-    told = "; ".join(f"{row['label']}: {row['number']}" if row["bar"] else row["label"] for row in rows)
+    told = "; ".join(
+        f"{row['label']}: {row['number']}" if row["bar"] else row["label"] for row in rows
+    )
     return picture(spec, title, told)
 
 
@@ -303,7 +344,12 @@ def dumbbells(examples: Sequence[Example]) -> dict[str, Any]:
     rows = [dumbbell(i, example) for i, example in enumerate(examples)]
     moved = [row for row in rows if row["before"] != row["after"]]
     width = WIDTH - LEFT - RIGHT
-    before, after, head, middle = belief_axis("before"), belief_axis("after"), raw("head"), raw("row")
+    before, after, head, middle = (
+        belief_axis("before"),
+        belief_axis("after"),
+        raw("head"),
+        raw("row"),
+    )
     colour, muted = raw("colour"), {"value": MUTED}
     ring = {"type": "point", "size": 90, "fill": "white", "strokeWidth": 2, "opacity": 1}
     dot = {"type": "point", "size": 110, "filled": True, "opacity": 1}
@@ -313,10 +359,30 @@ def dumbbells(examples: Sequence[Example]) -> dict[str, Any]:
     return {
         **frame(width, ROW * len(rows), left=LEFT, right=RIGHT),
         "layer": [
-            layer(rows, text_mark("left", dx=-LEFT, weight=600), x={"value": 0}, y=head, text={"field": "name"}),
-            layer(rows, text_mark("right", dx=RIGHT), x={"value": width}, y=head, text={"field": "value"}, color=muted),
+            layer(
+                rows,
+                text_mark("left", dx=-LEFT, weight=600),
+                x={"value": 0},
+                y=head,
+                text={"field": "name"},
+            ),
+            layer(
+                rows,
+                text_mark("right", dx=RIGHT),
+                x={"value": width},
+                y=head,
+                text={"field": "value"},
+                color=muted,
+            ),
             layer(rows, {"type": "rule", "color": FAINT, "strokeWidth": 2}, **whole, y=middle),
-            layer(moved, {"type": "rule", "strokeWidth": 4}, x=before, x2={"field": "after"}, y=middle, color=colour),
+            layer(
+                moved,
+                {"type": "rule", "strokeWidth": 4},
+                x=before,
+                x2={"field": "after"},
+                y=middle,
+                color=colour,
+            ),
             layer(rows, halo(outward), x=after, y=middle, text={"field": "after_text"}),
             layer(moved, halo(inward), x=before, y=middle, text={"field": "before_text"}),
             layer(rows, ring, x=before, y=middle, color=colour),
@@ -363,7 +429,11 @@ def shortened(text: str, most: int) -> str:
 
 def raw(field: str) -> dict[str, Any]:
     """A field that is a colour or a place already."""
-    return {"field": field, "type": "nominal" if field in ("colour", "ink") else "quantitative", "scale": None}
+    return {
+        "field": field,
+        "type": "nominal" if field in ("colour", "ink") else "quantitative",
+        "scale": None,
+    }
 
 
 def layer(rows: Sequence[dict[str, Any]], mark: dict[str, Any], **encoding: Any) -> dict[str, Any]:
@@ -373,7 +443,15 @@ def layer(rows: Sequence[dict[str, Any]], mark: dict[str, Any], **encoding: Any)
 
 def text_mark(align: Any, *, dx: Any = 0, weight: int = 400) -> dict[str, Any]:
     """A text in the charts' type."""
-    return {"type": "text", "align": align, "baseline": "middle", "dx": dx, "fontSize": SIZE, "fontWeight": weight, "color": INK}
+    return {
+        "type": "text",
+        "align": align,
+        "baseline": "middle",
+        "dx": dx,
+        "fontSize": SIZE,
+        "fontWeight": weight,
+        "color": INK,
+    }
 
 
 def halo(text: dict[str, Any]) -> dict[str, Any]:
@@ -401,8 +479,12 @@ def picture(spec: dict[str, Any], title: str, told: str) -> str:
         from vl_convert import vegalite_to_svg
     except ImportError:
         raise MissingExtra("vl-convert-python", extra="report", purpose="HTML reports") from None
-    drawn = vegalite_to_svg(escaped_inside(spec), allowed_base_urls=[])  # one control character ends the whole process
+    drawn = vegalite_to_svg(
+        escaped_inside(spec), allowed_base_urls=[]
+    )  # one control character ends the whole process
     root, inside = drawn.split(">", 1)
-    inside = re.sub(r' (?:role|aria-roledescription|aria-label)="[^"]*"', "", inside)  # the root says it all, once
+    inside = re.sub(
+        r' (?:role|aria-roledescription|aria-label)="[^"]*"', "", inside
+    )  # the root says it all, once
     size = " ".join(re.findall(r'(?:width|height|viewBox)="[\d. ]+"', root))
     return f'<svg role="img" {size} aria-label="{escape(f"{title}. {told}.")}"><title>{escape(title)}</title>{inside}'

@@ -91,8 +91,16 @@ def above(verdict: Verdict) -> Rows | None:
         return None
     limit = Fraction(verdict.required["gamma"])
     key = " ".join(verdict.witness.personal.get("person", {"person": None}))
-    rows = [(who(one["person"]), value_words(one["value"]), belief_text(one["after"], limit)) for one in found[:MOST_ROWS]]
-    return Rows(f"above {limit_text(limit)}", (key, "has", "share of the tables"), tuple(rows), ("",) * len(rows))
+    rows = [
+        (who(one["person"]), value_words(one["value"]), belief_text(one["after"], limit))
+        for one in found[:MOST_ROWS]
+    ]
+    return Rows(
+        f"above {limit_text(limit)}",
+        (key, "has", "share of the tables"),
+        tuple(rows),
+        ("",) * len(rows),
+    )
 
 
 def left_out(verdict: Verdict) -> int:
@@ -100,7 +108,11 @@ def left_out(verdict: Verdict) -> int:
     if verdict.witness is None:
         return 0
     found = len(verdict.witness.personal.get("above", ()))
-    return max(found, int(verdict.witness.facts.get("people_above", 0))) - min(found, MOST_ROWS) if found > 1 else 0
+    return (
+        max(found, int(verdict.witness.facts.get("people_above", 0))) - min(found, MOST_ROWS)
+        if found > 1
+        else 0
+    )
 
 
 def who(key: Any) -> str:
@@ -115,12 +127,20 @@ def who(key: Any) -> str:
 def belief_text(share: Fraction | Decimal, limit: Fraction | None = None) -> str:
     """A share in percent, and as a fraction where that is short.
 
-    >>> belief_text(Fraction(4, 5)), belief_text(Decimal("0.123456789012")), belief_text(Fraction(1))
+    >>> (
+    ...     belief_text(Fraction(4, 5)),
+    ...     belief_text(Decimal("0.123456789012")),
+    ...     belief_text(Fraction(1)),
+    ... )
     ('80 % (4/5)', '12 %', '100 %')
     """
     exact = Fraction(share)
     text = share_text(exact, limit)
-    return f"{text} ({exact})" if isinstance(share, Fraction) and 1 < exact.denominator < 1000 else text
+    return (
+        f"{text} ({exact})"
+        if isinstance(share, Fraction) and 1 < exact.denominator < 1000
+        else text
+    )
 
 
 def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | None:
@@ -132,11 +152,29 @@ def course(stages: Stages | None, limit: Fraction, *, owner: bool) -> Course | N
     for one in stages.stages:
         found = one.largest.get(class_)
         if found is None:
-            steps.append(Step(one.release, None, "", "nothing known" if class_ in one.unseen else f"not counted: {one.missing}"))
+            steps.append(
+                Step(
+                    one.release,
+                    None,
+                    "",
+                    "nothing known" if class_ in one.unseen else f"not counted: {one.missing}",
+                )
+            )
         else:
             value = value_words(stages.values[found.value]) if owner else ""
-            steps.append(Step(one.release, found.least, share_text(found.least, limit), value, found.least > limit))
-    return Course(group_name(stages, class_) if owner else "the most exposed person", tuple(steps[-MOST_STEPS:]))
+            steps.append(
+                Step(
+                    one.release,
+                    found.least,
+                    share_text(found.least, limit),
+                    value,
+                    found.least > limit,
+                )
+            )
+    return Course(
+        group_name(stages, class_) if owner else "the most exposed person",
+        tuple(steps[-MOST_STEPS:]),
+    )
 
 
 # -- crowds ----------------------------------------------------------------------------------------------
@@ -168,7 +206,9 @@ def some_names(keys: Sequence[Any]) -> str:
     ('Ann and Bob', 'a, b, c, d and 2 more')
     """
     names = [who(key) for key in keys[:MOST_NAMES]]
-    return listed(names if len(keys) <= MOST_NAMES else [*names, f"{len(keys) - MOST_NAMES:,} more"])
+    return listed(
+        names if len(keys) <= MOST_NAMES else [*names, f"{len(keys) - MOST_NAMES:,} more"]
+    )
 
 
 def may_have(verdict: Verdict) -> str:
@@ -177,20 +217,30 @@ def may_have(verdict: Verdict) -> str:
     if not values:
         return ""
     shown = [value_words(value) for value in values[:MOST_ROWS]]
-    told = listed([*shown, *([f"{len(values) - len(shown):,} more"] if len(values) > len(shown) else [])])
+    told = listed(
+        [*shown, *([f"{len(values) - len(shown):,} more"] if len(values) > len(shown) else [])]
+    )
     return f"What they {'may ' if verdict.check == 'k-sind' else ''}have: {told}"
 
 
 def is_restorable(verdict: Verdict) -> bool:
     """May `tacit restore` bring gamma-privacy back? No view makes what is certain uncertain."""
-    return verdict.check == GAMMA and verdict.status == "breached" and verdict.measured.get("gamma") != 1
+    return (
+        verdict.check == GAMMA
+        and verdict.status == "breached"
+        and verdict.measured.get("gamma") != 1
+    )
 
 
 def advice(verdict: Verdict) -> str:
     """What would help where restoring does not; empty where nothing has to."""
     if verdict.status != "breached" or is_restorable(verdict):
         return ""
-    certain = "somebody's value is certain, and no further view changes that; " if verdict.check == GAMMA else ""
+    certain = (
+        "somebody's value is certain, and no further view changes that; "
+        if verdict.check == GAMMA
+        else ""
+    )
     return f"{certain}publish fewer of these releases, or give them coarser conditions."
 
 
@@ -212,15 +262,25 @@ def measured(verdict: Verdict, *, page: bool = False) -> str:
             many = told.pop("worlds")
             found.append("1 table fits" if many == 1 else f"{large(many, page=page)} tables fit")
         if "worlds_digits" in told:
-            found.append(f"the number of tables that fit has {plural('digit', told.pop('worlds_digits'))}")
+            found.append(
+                f"the number of tables that fit has {plural('digit', told.pop('worlds_digits'))}"
+            )
         if "smallest_crowd" in told:
             found.append(f"the smallest crowd has {people(told.pop('smallest_crowd'))}")
     elif "k" in told:
         crowds = told.pop("crowds", None)
-        of = f"the smallest of {plural('crowd', crowds)}" if crowds and crowds > 1 else "the smallest crowd"
+        of = (
+            f"the smallest of {plural('crowd', crowds)}"
+            if crowds and crowds > 1
+            else "the smallest crowd"
+        )
         found.append(f"{of} has {people(told['k'])}" if told["k"] else "no division into crowds")
         del told["k"]
-    found += [f"{name.replace('_', ' ')} {plain(value) if isinstance(value, Fraction) else value}" for name, value in told.items() if is_short(value)]
+    found += [
+        f"{name.replace('_', ' ')} {plain(value) if isinstance(value, Fraction) else value}"
+        for name, value in told.items()
+        if is_short(value)
+    ]
     return "; ".join(found)
 
 
@@ -238,13 +298,22 @@ def is_short(value: Any) -> bool:
 
 def required(verdict: Verdict) -> str:
     """What was asked, in a line."""
-    return ", ".join(f"{name} = {plain(value) if isinstance(value, Fraction) else value}" for name, value in verdict.required.items())
+    return ", ".join(
+        f"{name} = {plain(value) if isinstance(value, Fraction) else value}"
+        for name, value in verdict.required.items()
+    )
 
 
 def large(number: int, *, page: bool = False) -> str:
     """A number of tables, which may have thousands of digits.
 
-    >>> large(45), large(123456), large(12 * 10**56), large(999_999 * 10**20), large(10**57, page=True)
+    >>> (
+    ...     large(45),
+    ...     large(123456),
+    ...     large(12 * 10**56),
+    ...     large(999_999 * 10**20),
+    ...     large(10**57, page=True),
+    ... )
     ('45', '123,456', '1.2 x 10^57', '1.0 x 10^26', '1.0 × 10⁵⁷')
     """
     if number < PLAINLY:
@@ -255,7 +324,11 @@ def large(number: int, *, page: bool = False) -> str:
     if tenths >= 100:
         power, tenths = power + 1, 10
     mantissa = f"{tenths // 10}.{tenths % 10}"
-    return f"{mantissa} × 10{str(power).translate(SUPERSCRIPT)}" if page else f"{mantissa} x 10^{power}"
+    return (
+        f"{mantissa} × 10{str(power).translate(SUPERSCRIPT)}"
+        if page
+        else f"{mantissa} x 10^{power}"
+    )
 
 
 def figures(stages: Stages | None, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
@@ -265,18 +338,37 @@ def figures(stages: Stages | None, verdicts: Sequence[Verdict]) -> list[tuple[st
     asked = next((one for one in verdicts if one.check == GAMMA and one.measured), None)
     if stages is not None:
         kinds = len(stages.sizes)
-        found += [(f"{stages.people:,}", "people in the releases"), (f"{kinds:,}", f"kind{'s' if kinds != 1 else ''} of people that the releases tell apart")]
+        found += [
+            (f"{stages.people:,}", "people in the releases"),
+            (
+                f"{kinds:,}",
+                f"kind{'s' if kinds != 1 else ''} of people that the releases tell apart",
+            ),
+        ]
     if asked is not None and limit is not None:
         if "worlds" in asked.measured:
-            found.append((large(asked.measured["worlds"], page=True), "tables fit the releases" if asked.measured["worlds"] != 1 else "table fits the releases"))
+            found.append(
+                (
+                    large(asked.measured["worlds"], page=True),
+                    "tables fit the releases"
+                    if asked.measured["worlds"] != 1
+                    else "table fits the releases",
+                )
+            )
         if "gamma" in asked.measured:
             share = share_text(Fraction(asked.measured["gamma"]), limit)
-            found.append((f"{bound(asked)}{share}", "largest share of tables with one value for a person"))
+            found.append(
+                (f"{bound(asked)}{share}", "largest share of tables with one value for a person")
+            )
         if stages is not None and stages.last.largest:
-            found.append((f"{above_in(stages, -1, limit):,}", f"with a share above {limit_text(limit)}"))
+            found.append(
+                (f"{above_in(stages, -1, limit):,}", f"with a share above {limit_text(limit)}")
+            )
     for one in verdicts:
         if is_about_overlaps(one) and one.check != GAMMA and "k" in one.measured:
-            found.append((f"{one.measured['k']:,}", f"in the smallest crowd ({one.label.partition('-')[2]})"))
+            found.append(
+                (f"{one.measured['k']:,}", f"in the smallest crowd ({one.label.partition('-')[2]})")
+            )
     return found
 
 
@@ -287,7 +379,12 @@ def not_drawn(stages: Stages | None) -> str:
     return f"Everybody's beliefs, release by release, are not drawn: {stages.missing}."
 
 
-def charts(stages: Stages | None, verdicts: Sequence[Verdict], audience: Audience, seats: Seats | None = None) -> list[Chart]:
+def charts(
+    stages: Stages | None,
+    verdicts: Sequence[Verdict],
+    audience: Audience,
+    seats: Seats | None = None,
+) -> list[Chart]:
     """The charts of some releases: who is in which, beliefs, what the most exposed may have (it names them), and crowds.
 
     Whom a view shows because of their private value is for the owner: others see what the public columns say.
@@ -297,7 +394,10 @@ def charts(stages: Stages | None, verdicts: Sequence[Verdict], audience: Audienc
     if seats is not None:
         drawn.append(upset_chart(seats.true if owner else seats.told))
     if stages is not None and limit is not None:
-        drawn += [beliefs_chart(stages, limit, owner=owner), shares_chart(stages, limit) if owner else None]
+        drawn += [
+            beliefs_chart(stages, limit, owner=owner),
+            shares_chart(stages, limit) if owner else None,
+        ]
     for one in verdicts:
         if one.check != GAMMA and is_about_overlaps(one):
             drawn.append(crowds_chart(sizes(one), int(one.required["k"]), one.label))

@@ -52,12 +52,16 @@ def show(found: ExplainedWorlds, console: Console, audience: Audience = "owner")
     """Print what is asked: worlds and secrets, templates."""
     owner = audience == "owner"
     note = "owner's view: contains personal values" if owner else "no personal values shown"
-    console.print(two_sides(Text(worlds.title(found.verdict, owner), style="bold"), Text(note, style="dim")))
+    console.print(
+        two_sides(Text(worlds.title(found.verdict, owner), style="bold"), Text(note, style="dim"))
+    )
     if case := which_case(found, owner):
         console.print(Text(case))
     status = found.verdict.status
     why = found.verdict.reason.text if found.verdict.reason else f"{found.verdict.because}."
-    console.print(Text(WORDS[status], style=STYLES[status]).append(f"  {why}", style="not bold default"))
+    console.print(
+        Text(WORDS[status], style=STYLES[status]).append(f"  {why}", style="not bold default")
+    )
     if found.listing is not None:
         console.print()
         for label, text in numbers(found.listing):
@@ -67,7 +71,11 @@ def show(found: ExplainedWorlds, console: Console, audience: Audience = "owner")
             show_listed(found, console)
     if owner and found.templates is not None:
         show_templates(found, console)
-    last = [*([] if owner else [SHARED]), *(f"Note: {note}." for note in found.notes), *([fresh_words(found)] if owner and has_fresh(found) else [])]
+    last = [
+        *([] if owner else [SHARED]),
+        *(f"Note: {note}." for note in found.notes),
+        *([fresh_words(found)] if owner and has_fresh(found) else []),
+    ]
     if last:
         console.print()
     for line in last:
@@ -80,7 +88,10 @@ def which_case(found: ExplainedWorlds, owner: bool) -> str:
         return ""
     values = f", {found.case.parameters}" if owner and found.case.values else ""
     who = listed(found.case.who) or "everybody"
-    why = {"breached": "the first that is breached", "undecided": "the first that is not decided"}.get(found.verdict.status, "and all of them hold")
+    why = {
+        "breached": "the first that is breached",
+        "undecided": "the first that is not decided",
+    }.get(found.verdict.status, "and all of them hold")
     return f"Case {found.number} of {found.cases} ({who}{values}){'' if found.picked else f', {why}'}. Another one: --case N."
 
 
@@ -117,10 +128,17 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
     """The plausible secrets, with their numbers of worlds and shares of all worlds as bars."""
     shown = found.listing
     assert shown is not None
-    if not shown.secrets or shown.before is None or shown.after is None or shown.secrets_before is None:
+    if (
+        not shown.secrets
+        or shown.before is None
+        or shown.after is None
+        or shown.secrets_before is None
+    ):
         return
     console.print()
-    console.print(Text(f"Databases by the answer of {found.verdict.subject['secret']}", style="bold"))
+    console.print(
+        Text(f"Databases by the answer of {found.verdict.subject['secret']}", style="bold")
+    )
     some = secrets_shown(shown)
     shares = [(share(one.before, shown.before), share(one.after, shown.after)) for one in some]
     widest = max(max(pair) for pair in shares)
@@ -129,20 +147,43 @@ def show_secrets(found: ExplainedWorlds, console: Console) -> None:
     if console.width >= WIDE:
         grid.add_row("", Text("before", style="dim"), "", Text("after", style="dim"), "")
         for one, text, (before, after) in zip(some, texts, shares, strict=True):
-            grid.add_row(Text(text), *_bar(one.before, before, widest), *_bar(one.after, after, widest, before), _data_mark(one.is_data))
+            grid.add_row(
+                Text(text),
+                *_bar(one.before, before, widest),
+                *_bar(one.after, after, widest, before),
+                _data_mark(one.is_data),
+            )
     else:
         for one, text, (before, after) in zip(some, texts, shares, strict=True):
             grid.add_row(Text(text).append_text(_data_mark(one.is_data, "  ")))
-            grid.add_row(Padding(Text("before ", style="dim").append_text(_line(one.before, before, widest)), (0, 0, 0, 2)))
-            grid.add_row(Padding(Text("after  ", style="dim").append_text(_line(one.after, after, widest, before)), (0, 0, 0, 2)))
+            grid.add_row(
+                Padding(
+                    Text("before ", style="dim").append_text(_line(one.before, before, widest)),
+                    (0, 0, 0, 2),
+                )
+            )
+            grid.add_row(
+                Padding(
+                    Text("after  ", style="dim").append_text(
+                        _line(one.after, after, widest, before)
+                    ),
+                    (0, 0, 0, 2),
+                )
+            )
     console.print(Padding(grid, (0, 0, 0, 2)))
     if left := shown.secrets_before - len(some):
-        console.print(Padding(Text(f"and {plural('other secret', left)}", style="dim"), (0, 0, 0, 2)))
+        console.print(
+            Padding(Text(f"and {plural('other secret', left)}", style="dim"), (0, 0, 0, 2))
+        )
 
 
-def _bar(number: int, part: Fraction, widest: Fraction, before: Fraction | None = None) -> tuple[Text, Text]:
+def _bar(
+    number: int, part: Fraction, widest: Fraction, before: Fraction | None = None
+) -> tuple[Text, Text]:
     style = "red" if before is not None and before != part else ""
-    return Text(f"{number:,}", justify="right"), gauge(part / widest, BAR, style).append(f" {percent(part)}", style="not bold")
+    return Text(f"{number:,}", justify="right"), gauge(part / widest, BAR, style).append(
+        f" {percent(part)}", style="not bold"
+    )
 
 
 def _line(number: int, part: Fraction, widest: Fraction, before: Fraction | None = None) -> Text:
@@ -170,18 +211,33 @@ def lines(found: ExplainedWorlds) -> list[WorldLine]:
     """The listed worlds as lines."""
     shown, data = found.listing, found.setting.instance
     boolean = is_boolean(found)
-    return [_line_of(number, one, data, boolean) for number, one in enumerate(shown.worlds if shown else (), 1)]
+    return [
+        _line_of(number, one, data, boolean)
+        for number, one in enumerate(shown.worlds if shown else (), 1)
+    ]
 
 
-def _line_of(number: int, one: ListedWorld, data: frozenset[Fact] | None, boolean: bool) -> WorldLine:
+def _line_of(
+    number: int, one: ListedWorld, data: frozenset[Fact] | None, boolean: bool
+) -> WorldLine:
     here, there = set(one.facts), data or frozenset()
     mentioned = {fact.relation for fact in one.facts} | {fact.relation for fact in there}
     more = sorted(fact_text(fact) for fact in one.facts if fact not in there)
-    less = sorted(fact_text(fact) for fact in there if fact not in here and fact.relation in mentioned)
+    less = sorted(
+        fact_text(fact) for fact in there if fact not in here and fact.relation in mentioned
+    )
     kept = more[:MOST_ROWS]
     fewer = less[: MOST_ROWS - len(kept)]
     left = len(more) + len(less) - len(kept) - len(fewer)
-    return WorldLine(number, one.after, one.is_data, worlds.secret_text(one.secret, boolean=boolean), tuple(kept), tuple(fewer), left)
+    return WorldLine(
+        number,
+        one.after,
+        one.is_data,
+        worlds.secret_text(one.secret, boolean=boolean),
+        tuple(kept),
+        tuple(fewer),
+        left,
+    )
 
 
 def fact_text(fact: Fact) -> str:
@@ -204,11 +260,24 @@ def show_listed(found: ExplainedWorlds, console: Console) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(max_width=max(12, console.width // 4))
     grid.add_column(ratio=1)
-    compared = "beside the data it has (+) and lacks (-)" if found.setting.instance is not None else "its rows"
+    compared = (
+        "beside the data it has (+) and lacks (-)"
+        if found.setting.instance is not None
+        else "its rows"
+    )
     grid.add_row("", *(Text(text, style="dim") for text in ("after", "secret", compared)))
     for line in lines(found):
-        fate = Text("stays", style=STYLES["holds"]) if line.after else Text("ruled out", style=STYLES["breached"])
-        grid.add_row(str(line.number), fate, Text(line.secret), rows_text(line, found.setting.instance is not None))
+        fate = (
+            Text("stays", style=STYLES["holds"])
+            if line.after
+            else Text("ruled out", style=STYLES["breached"])
+        )
+        grid.add_row(
+            str(line.number),
+            fate,
+            Text(line.secret),
+            rows_text(line, found.setting.instance is not None),
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -216,7 +285,13 @@ def rows_text(line: WorldLine, compared: bool) -> Text:
     """The rows of a world that differ from the data."""
     if line.is_data:
         return Text(THE_DATA, style="dim")
-    text = Text("  ").join([Text(f"{'+' if compared else ''}{one}", style="red" if compared else "") for one in line.more] + [Text(f"-{one}", style="dim") for one in line.less])
+    text = Text("  ").join(
+        [
+            Text(f"{'+' if compared else ''}{one}", style="red" if compared else "")
+            for one in line.more
+        ]
+        + [Text(f"-{one}", style="dim") for one in line.less]
+    )
     if line.left_out:
         text.append(f"  and {line.left_out:,} more", style="dim")
     return text if text else Text("no rows", style="dim")
@@ -246,12 +321,20 @@ def templates_title(one: Templates, when: str) -> str:
 def templates_text(one: Templates) -> list[str]:
     """Some templates as text."""
     shown = [str(each) for each in one.found[:MOST_TEMPLATES]]
-    return shown + ([f"and {len(one.found) - MOST_TEMPLATES} more, see --json"] if len(one.found) > MOST_TEMPLATES else [])
+    return shown + (
+        [f"and {len(one.found) - MOST_TEMPLATES} more, see --json"]
+        if len(one.found) > MOST_TEMPLATES
+        else []
+    )
 
 
 def has_fresh(found: ExplainedWorlds) -> bool:
     """Is there a value that stands for others?"""
-    rows = [row for one in (found.listing.worlds if found.listing else ()) for row in (*(fact.values for fact in one.facts), *one.secret)]
+    rows = [
+        row
+        for one in (found.listing.worlds if found.listing else ())
+        for row in (*(fact.values for fact in one.facts), *one.secret)
+    ]
     values = [*(value for row in rows for value in row), *found.case.values.values()]
     return any(isinstance(value, str) and value.startswith(NEW) for value in values)
 
@@ -285,12 +368,15 @@ def render(found: ExplainedWorlds, audience: Audience) -> str:
         secrets=secret_rows(found) if owner else [],
         lines=lines(found) if owner else [],
         templates=[
-            (templates_title(one, when), templates_text(one)) for when, one in (("before", found.templates.before), ("after", found.templates.after))
-        ] if found.templates and owner else [],
+            (templates_title(one, when), templates_text(one))
+            for when, one in (("before", found.templates.before), ("after", found.templates.after))
+        ]
+        if found.templates and owner
+        else [],
         explain=TEMPLATES_EXPLAIN,
         shared=SHARED,
         fresh=fresh_words(found) if owner and has_fresh(found) else "",
-    )  # fmt: skip
+    )
 
 
 def charts(found: ExplainedWorlds, owner: bool) -> list[Chart]:
@@ -298,11 +384,21 @@ def charts(found: ExplainedWorlds, owner: bool) -> list[Chart]:
     shown = found.listing
     if shown is None:
         return []
-    pairs = [("database", shown.before, shown.after), ("secret", shown.secrets_before, shown.secrets_after)]
-    counted = [(word, before, after) for word, before, after in pairs if before is not None and after is not None]
+    pairs = [
+        ("database", shown.before, shown.after),
+        ("secret", shown.secrets_before, shown.secrets_after),
+    ]
+    counted = [
+        (word, before, after)
+        for word, before, after in pairs
+        if before is not None and after is not None
+    ]
     drawn = [counts_chart(counted)]
     if owner and shown.secrets and shown.before is not None and shown.after is not None:
-        some = [Share(worlds.secret_text(one.rows, boolean=is_boolean(found)), one.before, one.after) for one in secrets_shown(shown)]
+        some = [
+            Share(worlds.secret_text(one.rows, boolean=is_boolean(found)), one.before, one.after)
+            for one in secrets_shown(shown)
+        ]
         drawn.append(secrets_chart(some, shown.before, shown.after))
     return [one for one in drawn if one is not None]
 
@@ -313,4 +409,12 @@ def secret_rows(found: ExplainedWorlds) -> Sequence[tuple[str, str, str, bool]]:
     if shown is None:
         return []
     boolean = is_boolean(found)
-    return [(worlds.secret_text(one.rows, boolean=boolean), f"{one.before:,}", f"{one.after:,}", one.is_data) for one in secrets_shown(shown)]
+    return [
+        (
+            worlds.secret_text(one.rows, boolean=boolean),
+            f"{one.before:,}",
+            f"{one.after:,}",
+            one.is_data,
+        )
+        for one in secrets_shown(shown)
+    ]

@@ -12,7 +12,9 @@ import numpy as np
 from tacit.errors import DataError, InputError
 
 Ring = np.ndarray[Any, np.dtype[np.float64]]  # corners: longitude and latitude, or pixels
-Areas = Mapping[str, Sequence[Sequence[Ring]]]  # the polygons of a value, each an outline and its holes
+Areas = Mapping[
+    str, Sequence[Sequence[Ring]]
+]  # the polygons of a value, each an outline and its holes
 
 
 def read_areas(path: Path, values: Sequence[Any]) -> dict[str, list[list[Ring]]]:
@@ -20,8 +22,12 @@ def read_areas(path: Path, values: Sequence[Any]) -> dict[str, list[list[Ring]]]
     features = read_features(path)
     known = {str(value) for value in values}
     names = {"id": [feature.get("id") for feature in features]}
-    for key in dict.fromkeys(key for feature in features for key in feature.get("properties") or {}):
-        names[f"properties.{key}"] = [(feature.get("properties") or {}).get(key) for feature in features]
+    for key in dict.fromkeys(
+        key for feature in features for key in feature.get("properties") or {}
+    ):
+        names[f"properties.{key}"] = [
+            (feature.get("properties") or {}).get(key) for feature in features
+        ]
     best = max(names, key=lambda key: len(known & {str(one) for one in names[key]}))
     found: dict[str, list[list[Ring]]] = {}
     for name, feature in zip(names[best], features, strict=True):
@@ -40,12 +46,25 @@ def read_features(path: Path) -> list[dict[str, Any]]:
     try:
         document = json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.", hint="Name a GeoJSON file.") from None
+        raise InputError(
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
+            hint="Name a GeoJSON file.",
+        ) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not JSON: {error}.", hint="Export the areas as GeoJSON (WGS 84 longitude and latitude).") from None
+        raise DataError(
+            f"{path} is not JSON: {error}.",
+            hint="Export the areas as GeoJSON (WGS 84 longitude and latitude).",
+        ) from None
     features = document.get("features") if isinstance(document, dict) else None
-    if not isinstance(features, list) or not all(isinstance(one, dict) for one in features) or not features:
-        raise DataError(f"{path} has no features.", hint='GeoJSON areas are {"type": "FeatureCollection", "features": [...]}.')
+    if (
+        not isinstance(features, list)
+        or not all(isinstance(one, dict) for one in features)
+        or not features
+    ):
+        raise DataError(
+            f"{path} has no features.",
+            hint='GeoJSON areas are {"type": "FeatureCollection", "features": [...]}.',
+        )
     return features
 
 
@@ -56,10 +75,24 @@ def polygons_of(geometry: Any, path: Path) -> list[list[Ring]]:
         return []
     try:
         parts = [geometry["coordinates"]] if kind == "Polygon" else geometry["coordinates"]
-        found = [[np.array([corner[:2] for corner in ring], dtype=np.float64) for ring in part] for part in parts]
-        bad = any(ring.ndim != 2 or ring.shape[1] != 2 or not (np.abs(ring) <= [360, 90]).all() for part in found for ring in part)
+        found = [
+            [np.array([corner[:2] for corner in ring], dtype=np.float64) for ring in part]
+            for part in parts
+        ]
+        bad = any(
+            ring.ndim != 2 or ring.shape[1] != 2 or not (np.abs(ring) <= [360, 90]).all()
+            for part in found
+            for ring in part
+        )
     except (TypeError, ValueError, KeyError):
         bad = True
     if bad:
-        raise DataError(f"a {kind} of {path} has corners that are no longitude and latitude.", hint="Export the areas as GeoJSON in WGS 84 degrees.")
-    return [[ring[:-1] if len(ring) > 1 and (ring[0] == ring[-1]).all() else ring for ring in part] for part in found if part and len(part[0]) > 2]
+        raise DataError(
+            f"a {kind} of {path} has corners that are no longitude and latitude.",
+            hint="Export the areas as GeoJSON in WGS 84 degrees.",
+        )
+    return [
+        [ring[:-1] if len(ring) > 1 and (ring[0] == ring[-1]).all() else ring for ring in part]
+        for part in found
+        if part and len(part[0]) > 2
+    ]

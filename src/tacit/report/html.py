@@ -62,7 +62,11 @@ MECHANISM_WORDS = {
     "witness": GLOSSARY["witness"],
     "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
 }
-CROWD_WORDS = {**crowds.WORDS, "witness": GLOSSARY["witness"], "holds, breached, undecided": GLOSSARY["holds, breached, undecided"]}
+CROWD_WORDS = {
+    **crowds.WORDS,
+    "witness": GLOSSARY["witness"],
+    "holds, breached, undecided": GLOSSARY["holds, breached, undecided"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +98,21 @@ def render(assessment: Assessment, audience: Audience) -> str:
         audience,
         plan=Path(assessment.plan).name,
         tables=tables(assessment),
-        sections=[section(name, verdicts, assessment, audience) for name, verdicts in by_release(assessment)],
+        sections=[
+            section(name, verdicts, assessment, audience)
+            for name, verdicts in by_release(assessment)
+        ],
         unproved=[one for one in assumptions if one.checked != "yes"],
-        without_rows=all(is_about_queries(verdict) or is_made_up(verdict) for verdict in assessment),
+        without_rows=all(
+            is_about_queries(verdict) or is_made_up(verdict) for verdict in assessment
+        ),
         glossary=glossary(assessment),
     )
 
 
-def section(name: str, verdicts: Sequence[Verdict], assessment: Assessment, audience: Audience) -> Section:
+def section(
+    name: str, verdicts: Sequence[Verdict], assessment: Assessment, audience: Audience
+) -> Section:
     """One release: what to do with it, why, and its pictures."""
     portrait, stages = assessment.portraits.get(name), assessment.stages.get(name)
     breached = [verdict for verdict in verdicts if verdict.status == "breached"]
@@ -112,11 +123,19 @@ def section(name: str, verdicts: Sequence[Verdict], assessment: Assessment, audi
         conclusion(verdicts, assessment.verdicts).plain,
         [*(figures(portrait) if portrait else []), *crowds.figures(stages, verdicts)],
         verdicts,
-        [*(charts(portrait, verdicts, audience) if portrait else []), *crowds.charts(stages, verdicts, audience, assessment.seats.get(name)), *checked_curves(verdicts)],
+        [
+            *(charts(portrait, verdicts, audience) if portrait else []),
+            *crowds.charts(stages, verdicts, audience, assessment.seats.get(name)),
+            *checked_curves(verdicts),
+        ],
         silent=audience == "owner" and not all(simulatable(verdict) for verdict in breached),
         not_drawn=crowds.not_drawn(stages),
         graphs=[query_graphs(verdict, assessment.queries) for verdict in verdicts],
-        badge="breached" if breached else "undecided" if undecided or not_together(verdicts, assessment.verdicts) else "holds",
+        badge="breached"
+        if breached
+        else "undecided"
+        if undecided or not_together(verdicts, assessment.verdicts)
+        else "holds",
     )
 
 
@@ -135,7 +154,9 @@ def figures(portrait: Portrait) -> list[tuple[str, str]]:
         (f"{portrait.smallest:,}", "in the smallest group"),
     ]
     for exposure in portrait.exposures:
-        found.append((percent(exposure.greatest), f"greatest belief in anybody's {noun(exposure.sensitive)}"))
+        found.append(
+            (percent(exposure.greatest), f"greatest belief in anybody's {noun(exposure.sensitive)}")
+        )
         found.append((f"{exposure.certain:,}", f"whose {noun(exposure.sensitive)} is certain"))
     return found
 
@@ -149,9 +170,26 @@ def glossary(verdicts: Iterable[Verdict]) -> dict[str, str]:
     """The words of this page, and how sure its verdicts are."""
     asked = list(verdicts)
     found = dict.fromkeys(verdict.certainty for verdict in asked if verdict.status != "undecided")
-    about_rows = {} if all(is_about_queries(one) or is_about_worlds(one) or crowds.is_about_overlaps(one) or is_about_mechanisms(one) for one in asked) else GLOSSARY
+    about_rows = (
+        {}
+        if all(
+            is_about_queries(one)
+            or is_about_worlds(one)
+            or crowds.is_about_overlaps(one)
+            or is_about_mechanisms(one)
+            for one in asked
+        )
+        else GLOSSARY
+    )
     about_queries = QUERY_WORDS if any(map(is_about_queries, asked)) else {}
     about_worlds = WORLD_WORDS if any(map(is_about_worlds, asked)) else {}
     about_overlaps = CROWD_WORDS if any(map(crowds.is_about_overlaps, asked)) else {}
     about_mechanisms = MECHANISM_WORDS if any(map(is_about_mechanisms, asked)) else {}
-    return {**about_rows, **about_queries, **about_worlds, **about_overlaps, **about_mechanisms, **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found}}
+    return {
+        **about_rows,
+        **about_queries,
+        **about_worlds,
+        **about_overlaps,
+        **about_mechanisms,
+        **{word: f"Of a verdict: {CERTAINTY[word]}." for word in found},
+    }

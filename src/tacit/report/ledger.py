@@ -31,35 +31,78 @@ WORST = ("breached", "undecided", "holds")
 
 
 def show_entries(
-    entries: Sequence[Entry], console: Console, plan: Path, *, is_cut: bool = False, release: str | None = None, to: str | None = None
+    entries: Sequence[Entry],
+    console: Console,
+    plan: Path,
+    *,
+    is_cut: bool = False,
+    release: str | None = None,
+    to: str | None = None,
 ) -> None:
     """Print entries as a table, the oldest first."""
     if not entries:
         about = f" of release {release}" if release else ""
         put(console, f"The ledger has no entry{about}{f' for {to}' if to else ''}.", 0)
-        show_next([step("ledger record RELEASE", plan)] if not release and not to else [step("ledger list", plan)], console)
+        show_next(
+            [step("ledger record RELEASE", plan)]
+            if not release and not to
+            else [step("ledger list", plan)],
+            console,
+        )
         return
     if is_cut:
-        put(console, Text(f"earlier entries are left out; --last {2 * len(entries)} shows more", style="dim"), 0)
+        put(
+            console,
+            Text(
+                f"earlier entries are left out; --last {2 * len(entries)} shows more", style="dim"
+            ),
+            0,
+        )
     grid = table("no.", "when (UTC)", "release", "kind", "to", "by", "checks")
     for one in entries:
         kind = one.shape if one.kind == "release" else "withdrawn"
-        grid.add_row(str(one.number), when(one.at), Text(one.release, style="bold"), kind, Text(recipients(one.to)), Text(one.by), judged(one))
+        grid.add_row(
+            str(one.number),
+            when(one.at),
+            Text(one.release, style="bold"),
+            kind,
+            Text(recipients(one.to)),
+            Text(one.by),
+            judged(one),
+        )
     console.print(grid)
-    show_next([step(f"ledger show {entries[-1].number}", plan), step("ledger verify", plan)], console)
+    show_next(
+        [step(f"ledger show {entries[-1].number}", plan), step("ledger verify", plan)], console
+    )
 
 
 def show_entry(entry: Entry, console: Console) -> None:
     """Print all that one entry says."""
-    done = f"{entry.shape}, given to {recipients(entry.to)}" if entry.kind == "release" else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
-    console.print(two_sides(headed(entry.release, f"   {done}"), Text(f"entry {entry.number}", style="dim")))
-    said = {"When": f"{when(entry.at, exactly=True)} (UTC), by {entry.by}", "Tables": listed(entry.tables), "Note": entry.note, "Spent": spent(entry)}
+    done = (
+        f"{entry.shape}, given to {recipients(entry.to)}"
+        if entry.kind == "release"
+        else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
+    )
+    console.print(
+        two_sides(headed(entry.release, f"   {done}"), Text(f"entry {entry.number}", style="dim"))
+    )
+    said = {
+        "When": f"{when(entry.at, exactly=True)} (UTC), by {entry.by}",
+        "Tables": listed(entry.tables),
+        "Note": entry.note,
+        "Spent": spent(entry),
+    }
     for label, text in said.items():
         if text:
             console.print(labelled(label, text))
     show_judged(entry.verdicts, console)
     people = {"People": entry.people} if entry.people else {}
-    hashes = {"Plan": entry.plan, "Definition": entry.definition, "Answer": entry.answer or "none", **people}
+    hashes = {
+        "Plan": entry.plan,
+        "Definition": entry.definition,
+        "Answer": entry.answer or "none",
+        **people,
+    }
     hashes |= {"Entry before": entry.before, "This entry": entry.hash}
     console.print()
     put(console, Text("Keyed hashes, which only the owner's key can make", style="dim"), 0)
@@ -75,7 +118,11 @@ def show_judged(verdicts: Sequence[Judged], console: Console) -> None:
     grid = Grid.grid(padding=(0, 2, 0, 0))
     for one in verdicts:
         named = f"{one.check} ({one.name})" if one.name else one.check
-        grid.add_row(Text(WORDS.get(one.status, one.status), style=STYLES.get(one.status, "")), Text(named), Text(one.certainty, style="dim"))
+        grid.add_row(
+            Text(WORDS.get(one.status, one.status), style=STYLES.get(one.status, "")),
+            Text(named),
+            Text(one.certainty, style="dim"),
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -85,15 +132,27 @@ def show_recorded(found: Recorded, console: Console, audience: Audience, plan: P
         show_assessment(found.assessment, console, audience)
         console.print()
     if found.entry is None:
-        console.print(two_sides(headed(found.release, f"   {found.because}"), Text("REFUSED", style=STYLES["breached"])))
+        console.print(
+            two_sides(
+                headed(found.release, f"   {found.because}"),
+                Text("REFUSED", style=STYLES["breached"]),
+            )
+        )
         show_next(steps_after_refusal(found, plan), console)
         return
-    console.print(two_sides(headed(found.release, f"   {found.because}"), Text("recorded", style=STYLES["holds"])))
+    console.print(
+        two_sides(
+            headed(found.release, f"   {found.because}"), Text("recorded", style=STYLES["holds"])
+        )
+    )
     if found.output is not None:
         console.print(labelled("Written to", str(found.output)))
     console.print(labelled("Hash", found.entry.hash))
     steps = [f"give {found.output} to {recipients(found.to)}"] if found.output is not None else []
-    show_next([*steps, step(f"ledger show {found.entry.number}", plan), step("ledger list", plan)], console)
+    show_next(
+        [*steps, step(f"ledger show {found.entry.number}", plan), step("ledger list", plan)],
+        console,
+    )
 
 
 def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
@@ -111,8 +170,19 @@ def steps_after_refusal(found: Recorded, plan: Path) -> list[str]:
 def show_withdrawn(found: Withdrawn, console: Console, plan: Path) -> None:
     """Print what was withdrawn, and from whom."""
     numbers = listed([str(one.number) for one in found.entries])
-    console.print(two_sides(headed(found.release, f"   {found.because}"), Text(f"{'entry' if len(found.entries) == 1 else 'entries'} {numbers}", style="dim")))
-    show_next([f"tacit check {shlex.quote(str(plan))}", step(f"ledger list --release {shlex.quote(found.release)}", plan)], console)
+    console.print(
+        two_sides(
+            headed(found.release, f"   {found.because}"),
+            Text(f"{'entry' if len(found.entries) == 1 else 'entries'} {numbers}", style="dim"),
+        )
+    )
+    show_next(
+        [
+            f"tacit check {shlex.quote(str(plan))}",
+            step(f"ledger list --release {shlex.quote(found.release)}", plan),
+        ],
+        console,
+    )
 
 
 def show_begun(ledger: str, key: Path, head: str, console: Console, plan: Path) -> None:
@@ -123,10 +193,18 @@ def show_begun(ledger: str, key: Path, head: str, console: Console, plan: Path) 
     show_next([step("ledger record RELEASE", plan), step("ledger verify", plan)], console)
 
 
-def show_verified(found: Verified, console: Console, plan: Path, *, expect: str | None = None) -> None:
+def show_verified(
+    found: Verified, console: Console, plan: Path, *, expect: str | None = None
+) -> None:
     """Print whether anybody changed the ledger, and what."""
-    verdict = Text("nothing was changed", style=STYLES["holds"]) if found.intact else Text("CHANGED", style=STYLES["breached"])
-    console.print(two_sides(headed("Ledger", f"   {plural('entry', found.entries)} checked"), verdict))
+    verdict = (
+        Text("nothing was changed", style=STYLES["holds"])
+        if found.intact
+        else Text("CHANGED", style=STYLES["breached"])
+    )
+    console.print(
+        two_sides(headed("Ledger", f"   {plural('entry', found.entries)} checked"), verdict)
+    )
     for fault in found.faults[:MOST_PROBLEMS]:
         put(console, f"- {sentence(fault.message)}")
     if (more := len(found.faults) - MOST_PROBLEMS) > 0:
@@ -141,17 +219,31 @@ def show_verified(found: Verified, console: Console, plan: Path, *, expect: str 
         users = f" --expect-users {found.users}" if found.users else ""
         show_next([f"later: {step(f'ledger verify --expect HASH{users}', plan)}"], console)
     else:
-        put(console, "Do not rely on it: put back a copy that is whole, and find out who can write to it.", 0)
+        put(
+            console,
+            "Do not rely on it: put back a copy that is whole, and find out who can write to it.",
+            0,
+        )
         show_next([step("ledger list", plan)], console)
 
 
 def show_limits(found: Verified, console: Console, expect: str | None) -> None:
     """What was not asked: whether the whole ledger was put back to an older one."""
     if expect is None:
-        what = "a hash, and the version of the list of users, that you keep elsewhere: note both" if found.users else "a hash that you keep elsewhere: note this one"
-        words = f"Whether the whole ledger was put back to an older copy can only be seen with {what}."
+        what = (
+            "a hash, and the version of the list of users, that you keep elsewhere: note both"
+            if found.users
+            else "a hash that you keep elsewhere: note this one"
+        )
+        words = (
+            f"Whether the whole ledger was put back to an older copy can only be seen with {what}."
+        )
     else:
-        words = f"The hash that you noted is that of entry {found.expected}." if found.expected else "The hash that you noted is that of the empty ledger."
+        words = (
+            f"The hash that you noted is that of entry {found.expected}."
+            if found.expected
+            else "The hash that you noted is that of the empty ledger."
+        )
     put(console, Text(words, style="dim"), 0)
 
 
@@ -159,33 +251,68 @@ def show_users(users: Sequence[User], roles: Collection[str], console: Console, 
     """Print who may ask the gateway, and as what."""
     if not users:
         put(console, "Nobody may ask the gateway yet.", 0)
-        show_next([step(f"user add NAME --role {shlex.quote(next(iter(roles), 'ROLE'))}", plan)], console)
+        show_next(
+            [step(f"user add NAME --role {shlex.quote(next(iter(roles), 'ROLE'))}", plan)], console
+        )
         return
     grid = table("user", "roles", "since (UTC)", "token")
     for one in users:
         style = "dim" if one.revoked else ""
         token = f"revoked {when(one.revoked)}" if one.revoked else "in use"
-        named = ", ".join([*(["owner (opens the workbench)"] if one.owner else []), *(role if role in roles else f"{role} (not in this plan)" for role in one.roles)])
-        grid.add_row(Text(one.name, style=style or "bold"), Text(named, style=style), Text(when(one.added), style=style), Text(token, style=style))
+        named = ", ".join(
+            [
+                *(["owner (opens the workbench)"] if one.owner else []),
+                *(role if role in roles else f"{role} (not in this plan)" for role in one.roles),
+            ]
+        )
+        grid.add_row(
+            Text(one.name, style=style or "bold"),
+            Text(named, style=style),
+            Text(when(one.added), style=style),
+            Text(token, style=style),
+        )
     console.print(grid)
 
 
-def show_token(name: str, roles: Sequence[str], token: str, console: Console, plan: Path, *, owner: bool = False) -> None:
+def show_token(
+    name: str,
+    roles: Sequence[str],
+    token: str,
+    console: Console,
+    plan: Path,
+    *,
+    owner: bool = False,
+) -> None:
     """Print a new user's token, once."""
-    may = [*(["open the workbench"] if owner else []), *([f"ask the gateway as {listed(roles, 'or')}"] if roles else [])]
+    may = [
+        *(["open the workbench"] if owner else []),
+        *([f"ask the gateway as {listed(roles, 'or')}"] if roles else []),
+    ]
     console.print(headed(name, f"   may {listed(may)}"))
     console.print()
     console.print(Text(f"  {token}"), soft_wrap=True)  # never broken: it is there to be copied
     console.print()
-    put(console, f"This token is shown once and kept only as a hash. Treat it as a password; if it is lost, revoke it and add {name} again.", 0)
-    show_next([f"tacit serve {shlex.quote(str(plan))}", step(f"user revoke {shlex.quote(name)}", plan)], console)
+    put(
+        console,
+        f"This token is shown once and kept only as a hash. Treat it as a password; if it is lost, revoke it and add {name} again.",
+        0,
+    )
+    show_next(
+        [f"tacit serve {shlex.quote(str(plan))}", step(f"user revoke {shlex.quote(name)}", plan)],
+        console,
+    )
 
 
 def table(*heads: str) -> Grid:
     """An empty table with its heads; the cells of all columns but numbers and times may wrap."""
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for head in heads:
-        grid.add_column(head, justify="right" if head == "no." else "left", no_wrap=head in ("no.", "when (UTC)", "since (UTC)"), overflow="fold")
+        grid.add_column(
+            head,
+            justify="right" if head == "no." else "left",
+            no_wrap=head in ("no.", "when (UTC)", "since (UTC)"),
+            overflow="fold",
+        )
     return grid
 
 
@@ -210,7 +337,9 @@ def judged(entry: Entry) -> Text:
         return Text("", style="dim")
     worst = next((status for status in WORST if status in found), found[0])
     some = f"{found.count(worst)} of {len(found)} {WORDS.get(worst, worst)}"
-    return Text(WORDS.get(worst, worst) if len(set(found)) == 1 else some, style=STYLES.get(worst, ""))
+    return Text(
+        WORDS.get(worst, worst) if len(set(found)) == 1 else some, style=STYLES.get(worst, "")
+    )
 
 
 def spent(entry: Entry) -> str:
@@ -221,7 +350,10 @@ def spent(entry: Entry) -> str:
 def when(at: datetime, *, exactly: bool = False) -> str:
     """A time in UTC, to the minute or to the second.
 
-    >>> when(datetime(2026, 4, 1, 12, 30, 5, tzinfo=UTC)), when(datetime(2026, 4, 1, 12, 30, 5, tzinfo=UTC), exactly=True)
+    >>> (
+    ...     when(datetime(2026, 4, 1, 12, 30, 5, tzinfo=UTC)),
+    ...     when(datetime(2026, 4, 1, 12, 30, 5, tzinfo=UTC), exactly=True),
+    ... )
     ('2026-04-01 12:30', '2026-04-01 12:30:05')
     """
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S" if exactly else "%Y-%m-%d %H:%M")

@@ -33,7 +33,11 @@ class Filled:
     @property
     def note(self) -> str:
         """How to read it."""
-        return f"People in each {self.what}, in the same colours on both sides." if len(self.sides) > 1 else f"Synthetic people in each {self.what}."
+        return (
+            f"People in each {self.what}, in the same colours on both sides."
+            if len(self.sides) > 1
+            else f"Synthetic people in each {self.what}."
+        )
 
     def layers(self, side: int) -> list[dict[str, Any]]:
         """The polygons, one mark for each colour."""
@@ -44,12 +48,24 @@ class Filled:
         step, labels = 56, ["none", *(f"{one:,}" for one in self.breaks)]
         colours = [GROUND, *palette(len(self.breaks))]
         rows = [
-            {"x": step * place, "to": step * (place + 1) - 2, "y": height + 12, "y2": height + 22, "label": label, "colour": colour}
+            {
+                "x": step * place,
+                "to": step * (place + 1) - 2,
+                "y": height + 12,
+                "y2": height + 22,
+                "label": label,
+                "colour": colour,
+            }
             for place, (label, colour) in enumerate(zip(labels, colours, strict=True))
         ]
-        words = [{**row, "y": height + 32} for row in rows] + [{"x": step * len(rows) + 4, "y": height + 17, "label": "people"}]
+        words = [{**row, "y": height + 32} for row in rows] + [
+            {"x": step * len(rows) + 4, "y": height + 17, "label": "people"}
+        ]
         bar = {"type": "rect", "stroke": None}
-        return [at(rows, bar, x2={"field": "to"}, y2={"field": "y2"}, color=raw("colour")), at(words, small("left"), text={"field": "label"})]
+        return [
+            at(rows, bar, x2={"field": "to"}, y2={"field": "y2"}, color=raw("colour")),
+            at(words, small("left"), text={"field": "label"}),
+        ]
 
     def told(self, side: int) -> str:
         """In words."""
@@ -68,12 +84,28 @@ class Dots:
 
     def layers(self, side: int) -> list[dict[str, Any]]:
         """All places, faintly, and the dots on them: large ones below small ones."""
-        ground = [{"x": round(float(x), 1), "y": round(float(y), 1)} for x, y in zip(self.x, self.y, strict=True)]
+        ground = [
+            {"x": round(float(x), 1), "y": round(float(y), 1)}
+            for x, y in zip(self.x, self.y, strict=True)
+        ]
         count = self.counts[side]
         order = [one for one in np.argsort(-count, kind="stable").tolist() if count[one]]
         rows = [{**ground[one], "size": self.size(int(count[one]))} for one in order]
-        mark = {"type": "point", "filled": True, "opacity": 0.75, "color": SHELTERED, "stroke": "white", "strokeWidth": 0.6}
-        return [at(ground, {"type": "point", "filled": True, "size": 5, "opacity": 1, "color": "#cfd6dd"}), at(rows, mark, size=raw("size"))]
+        mark = {
+            "type": "point",
+            "filled": True,
+            "opacity": 0.75,
+            "color": SHELTERED,
+            "stroke": "white",
+            "strokeWidth": 0.6,
+        }
+        return [
+            at(
+                ground,
+                {"type": "point", "filled": True, "size": 5, "opacity": 1, "color": "#cfd6dd"},
+            ),
+            at(rows, mark, size=raw("size")),
+        ]
 
     def size(self, people: int) -> float:
         """The area of a dot in pixels; the smallest can still be seen."""
@@ -82,8 +114,13 @@ class Dots:
     def legend(self, height: int) -> list[dict[str, Any]]:
         """Three sizes."""
         steps = [int(one) for one in ladder(1, self.most)][-5::2]
-        rows: list[dict[str, Any]] = [{"x": 16 + 74 * place, "y": height + 20, "size": self.size(one), "label": f"{one:,}"} for place, one in enumerate(steps)]
-        words = [{**row, "x": 32 + 74 * place} for place, row in enumerate(rows)] + [{"x": 8 + 74 * len(rows), "y": height + 20, "label": "people"}]
+        rows: list[dict[str, Any]] = [
+            {"x": 16 + 74 * place, "y": height + 20, "size": self.size(one), "label": f"{one:,}"}
+            for place, one in enumerate(steps)
+        ]
+        words = [{**row, "x": 32 + 74 * place} for place, row in enumerate(rows)] + [
+            {"x": 8 + 74 * len(rows), "y": height + 20, "label": "people"}
+        ]
         mark = {"type": "point", "filled": True, "opacity": 0.75, "color": SHELTERED}
         return [at(rows, mark, size=raw("size")), at(words, small("left"), text={"field": "label"})]
 
@@ -129,7 +166,9 @@ def hexagons(column: Integers, row: Integers) -> list[list[Ring]]:
     return [[np.round(corners + middle, 1)] for middle in np.stack([x, y], axis=1)]
 
 
-def area_marks(plane: Plane, areas: Areas, names: Sequence[str], counts: Sequence[Integers]) -> Filled:
+def area_marks(
+    plane: Plane, areas: Areas, names: Sequence[str], counts: Sequence[Integers]
+) -> Filled:
     """The areas of the values; those without people are drawn too."""
     sums = {name: [0] * len(counts) for name in areas}
     for place, name in enumerate(names):
@@ -137,7 +176,11 @@ def area_marks(plane: Plane, areas: Areas, names: Sequence[str], counts: Sequenc
             for side, count in enumerate(counts):
                 sums[name][side] += int(count[place])
     polygons = fitted(plane, [areas[name] for name in sums])
-    return filled(polygons, [np.array([one[side] for one in sums.values()], np.int64) for side in range(len(counts))], "area")
+    return filled(
+        polygons,
+        [np.array([one[side] for one in sums.values()], np.int64) for side in range(len(counts))],
+        "area",
+    )
 
 
 def filled(polygons: Sequence[Any], sums: Sequence[Integers], what: str) -> Filled:
@@ -147,7 +190,9 @@ def filled(polygons: Sequence[Any], sums: Sequence[Integers], what: str) -> Fill
     sides = []
     for count in sums:
         by_colour: dict[str, list[Any]] = {colour: [] for colour in colours}
-        for one, place in zip(polygons, np.searchsorted(breaks, count, side="right").tolist(), strict=True):
+        for one, place in zip(
+            polygons, np.searchsorted(breaks, count, side="right").tolist(), strict=True
+        ):
             by_colour[colours[place]] += one if what == "area" else [one]
         sides.append({colour: found for colour, found in by_colour.items() if found})
     return Filled(breaks, tuple(sides), tuple(int((count > 0).sum()) for count in sums), what)
@@ -170,7 +215,11 @@ def class_breaks(counts: Integers) -> tuple[int, ...]:
 
 def palette(number: int) -> list[str]:
     """So many blues from light to dark."""
-    return [COLOURS[round(place * (len(COLOURS) - 1) / max(1, number - 1))] for place in range(number)] if number > 1 else [COLOURS[3]]
+    return (
+        [COLOURS[round(place * (len(COLOURS) - 1) / max(1, number - 1))] for place in range(number)]
+        if number > 1
+        else [COLOURS[3]]
+    )
 
 
 def ladder(low: float, high: float) -> list[float]:
@@ -180,18 +229,27 @@ def ladder(low: float, high: float) -> list[float]:
     [2, 5, 10, 20, 50]
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = [step * 10**power if power >= 0 else step / 10**-power for power in range(first, last + 1) for step in (1, 2, 5)]
+    steps = [
+        step * 10**power if power >= 0 else step / 10**-power
+        for power in range(first, last + 1)
+        for step in (1, 2, 5)
+    ]
     return [step for step in steps if low <= step <= high]
 
 
 def shapes(polygons: Sequence[Sequence[Ring]], colour: str) -> dict[str, Any]:
     """Polygons of one colour as one mark: a map of a thousand areas is a few marks."""
     coordinates = [[[*ring.tolist(), ring[0].tolist()] for ring in polygon] for polygon in polygons]
-    feature = {"type": "Feature", "geometry": {"type": "MultiPolygon", "coordinates": coordinates}, "properties": {}}
+    feature = {
+        "type": "Feature",
+        "geometry": {"type": "MultiPolygon", "coordinates": coordinates},
+        "properties": {},
+    }
     return {
-        "data": {"values": [feature]}, "projection": {"type": "identity", "scale": 1, "translate": [0, 0]},
+        "data": {"values": [feature]},
+        "projection": {"type": "identity", "scale": 1, "translate": [0, 0]},
         "mark": {"type": "geoshape", "fill": colour, "stroke": "white", "strokeWidth": 0.5},
-    }  # fmt: skip
+    }
 
 
 def at(rows: Sequence[dict[str, Any]], mark: dict[str, Any], **encoding: Any) -> dict[str, Any]:

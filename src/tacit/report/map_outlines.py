@@ -13,7 +13,9 @@ from tacit.utility.flows import Floats
 MOST_POINTS = 8_000  # corners of all areas
 
 
-def corners_of(areas: Areas, names: Sequence[str], latitude: Floats, longitude: Floats) -> tuple[Floats, Floats]:
+def corners_of(
+    areas: Areas, names: Sequence[str], latitude: Floats, longitude: Floats
+) -> tuple[Floats, Floats]:
     """The south-western and north-eastern corners of all values: of their areas, or their places themselves."""
     low, high = np.stack([latitude, longitude]), np.stack([latitude, longitude])
     for place, name in enumerate(names):
@@ -32,7 +34,10 @@ def turned(ring: Ring, longitude: float) -> Ring:
 
 def fitted(plane: Plane, areas: Sequence[Sequence[Sequence[Ring]]]) -> list[list[list[Ring]]]:
     """Areas in pixels, with as few corners as the size of the page asks for; what is outside the window is left out."""
-    inside = [[cut for polygon in area if (cut := in_window(plane, in_pixels(plane, polygon)))] for area in areas]
+    inside = [
+        [cut for polygon in area if (cut := in_window(plane, in_pixels(plane, polygon)))]
+        for area in areas
+    ]
     found: list[list[list[Ring]]] = []
     for apart in (0.7, 1.0, 1.5, 2.5, 4.0, 6.0):
         found = [[simplified(polygon, apart) for polygon in area] for area in inside]
@@ -45,7 +50,9 @@ def in_pixels(plane: Plane, polygon: Sequence[Ring]) -> list[Ring]:
     """An outline and its holes on the plane; the outline runs one way and holes the other, so that they stay empty."""
     found = []
     for place, ring in enumerate(polygon):
-        x, y = plane.pixels(*turned(ring, plane.west + WIDTH / 2 / plane.scale / plane.narrow).T[::-1])
+        x, y = plane.pixels(
+            *turned(ring, plane.west + WIDTH / 2 / plane.scale / plane.narrow).T[::-1]
+        )
         corners = np.stack([x, y], axis=1)
         area = float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum())
         found.append(corners[::-1] if (area > 0) == (place > 0) else corners)
@@ -56,7 +63,12 @@ def in_window(plane: Plane, polygon: Sequence[Ring]) -> list[Ring]:
     """An outline and its holes, cut off at the window's edges; nothing where it is outside."""
     found = []
     for place, ring in enumerate(polygon):
-        for axis, end, sign in ((0, 0.0, 1), (0, float(WIDTH), -1), (1, 0.0, 1), (1, float(plane.height), -1)):
+        for axis, end, sign in (
+            (0, 0.0, 1),
+            (0, float(WIDTH), -1),
+            (1, 0.0, 1),
+            (1, float(plane.height), -1),
+        ):
             ring = cut_off(ring, axis, end, sign)
         if len(ring) > 2:
             found.append(ring)
@@ -91,5 +103,7 @@ def simplified(polygon: Sequence[Ring], apart: float) -> list[Ring]:
         if len(kept) >= 3:
             found.append(np.round(np.array(kept), 1))
         elif not place:
-            found.append(np.round(ring.mean(axis=0) + np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), 1))
+            found.append(
+                np.round(ring.mean(axis=0) + np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), 1)
+            )
     return found

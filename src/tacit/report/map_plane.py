@@ -36,15 +36,25 @@ class Plane:
         scale = min((WIDTH - 2 * MARGIN) / across, (MOST_HEIGHT - 2 * MARGIN) / up)
         height = int(max(LEAST_HEIGHT, min(MOST_HEIGHT, up * scale + 2 * MARGIN)))
         middle = (west + east) / 2, (south + north) / 2
-        return cls(middle[0] - WIDTH / 2 / scale / narrow, middle[1] + height / 2 / scale, scale, narrow, height)
+        return cls(
+            middle[0] - WIDTH / 2 / scale / narrow,
+            middle[1] + height / 2 / scale,
+            scale,
+            narrow,
+            height,
+        )
 
     def pixels(self, latitude: Floats, longitude: Floats) -> tuple[Floats, Floats]:
         """Where places come to stand."""
-        return (longitude - self.west) * self.scale * self.narrow, (self.north - latitude) * self.scale
+        return (longitude - self.west) * self.scale * self.narrow, (
+            self.north - latitude
+        ) * self.scale
 
     def holds(self, x: Floats, y: Floats) -> Any:
         """Which pixels are inside the window, with room for a mark around them."""
-        return (x >= HEXAGON) & (x <= WIDTH - HEXAGON) & (y >= HEXAGON) & (y <= self.height - HEXAGON)
+        return (
+            (x >= HEXAGON) & (x <= WIDTH - HEXAGON) & (y >= HEXAGON) & (y <= self.height - HEXAGON)
+        )
 
 
 def ends(degrees: Floats, weights: Integers) -> tuple[float, float]:
@@ -57,7 +67,10 @@ def ends(degrees: Floats, weights: Integers) -> tuple[float, float]:
     order = some[np.argsort(degrees[some], kind="stable")]
     running = np.cumsum(weights[order])
     out = OUTSIDE * float(running[-1])
-    low, high = degrees[order[np.searchsorted(running, out, side="right")]], degrees[order[np.searchsorted(running, running[-1] - out)]]
+    low, high = (
+        degrees[order[np.searchsorted(running, out, side="right")]],
+        degrees[order[np.searchsorted(running, running[-1] - out)]],
+    )
     room = (high - low) / 8
     return float(max(low - room, degrees.min())), float(min(high + room, degrees.max()))
 

@@ -48,13 +48,22 @@ class Scene:
 
 
 def maps(
-    synthetic: Flows, positions: Positions | None, *, true: Flows | None = None, areas: Areas | None = None, group: str = "group", groups: int = GROUPS
+    synthetic: Flows,
+    positions: Positions | None,
+    *,
+    true: Flows | None = None,
+    areas: Areas | None = None,
+    group: str = "group",
+    groups: int = GROUPS,
 ) -> list[Map]:
     """Maps of all people and of the largest groups; true people only where they are given. Whose place is unknown is in the middle of their area."""
     positions = centred(positions, areas, synthetic.values) if areas else positions
     if positions is None:
         return []
-    drawn = [draw(scene, synthetic.values, positions, areas) for scene in scenes(synthetic, positions, true, group, groups)]
+    drawn = [
+        draw(scene, synthetic.values, positions, areas)
+        for scene in scenes(synthetic, positions, true, group, groups)
+    ]
     return [one for one in drawn if one is not None]
 
 
@@ -69,15 +78,26 @@ def centred(positions: Positions | None, areas: Areas, values: Sequence[Any]) ->
     return replace(positions, latitude=latitude, longitude=longitude)
 
 
-def scenes(synthetic: Flows, positions: Positions, true: Flows | None, group: str, groups: int) -> Iterator[Scene]:
+def scenes(
+    synthetic: Flows, positions: Positions, true: Flows | None, group: str, groups: int
+) -> Iterator[Scene]:
     """Everybody, then the largest groups by how many synthetic people they have."""
     sides = [("true", true)] if true is not None else []
     named = [*sides, ("synthetic", synthetic)]
-    yield Scene(f"Everybody: {people_text(synthetic.people)}", tuple((name, flows.totals) for name, flows in named))
+    yield Scene(
+        f"Everybody: {people_text(synthetic.people)}",
+        tuple((name, flows.totals) for name, flows in named),
+    )
     sizes = synthetic.sizes
-    for place in np.lexsort((np.arange(len(sizes)), -sizes))[: groups if len(sizes) > 1 else 0].tolist():
+    for place in np.lexsort((np.arange(len(sizes)), -sizes))[
+        : groups if len(sizes) > 1 else 0
+    ].tolist():
         title = f"{group[:1].upper()}{group[1:]} {synthetic.groups[place]}: {people_text(int(sizes[place]))}"
-        yield Scene(title, tuple((name, flows.only(place)) for name, flows in named), place_of(positions, place))
+        yield Scene(
+            title,
+            tuple((name, flows.only(place)) for name, flows in named),
+            place_of(positions, place),
+        )
 
 
 def place_of(positions: Positions, group: int) -> tuple[float, float] | None:
@@ -88,7 +108,9 @@ def place_of(positions: Positions, group: int) -> tuple[float, float] | None:
     return None if math.isnan(sum(found)) else found
 
 
-def draw(scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas | None) -> Map | None:
+def draw(
+    scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas | None
+) -> Map | None:
     """One scene; None where no place of it is known."""
     longitude = unrolled(positions.longitude)
     placed = np.flatnonzero(~np.isnan(positions.latitude + longitude))
@@ -96,12 +118,17 @@ def draw(scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas
     names = [str(values[one]) for one in placed.tolist()] if drawn else []
     if drawn:  # who has no area is not on the map, and is counted as such
         shown = np.array([bool(drawn.get(name)) for name in names], np.bool_)
-        placed, names = placed[shown], [name for name, one in zip(names, shown.tolist(), strict=True) if one]
+        placed, names = (
+            placed[shown],
+            [name for name, one in zip(names, shown.tolist(), strict=True) if one],
+        )
     counts = [count[placed] for _, count in scene.sides]
     if not sum(int(count.sum()) for count in counts):
         return None
     latitude, longitude = positions.latitude[placed], longitude[placed]
-    plane = Plane.around(*corners_of(drawn, names, latitude, longitude), np.tile(window_weights(counts), 2))
+    plane = Plane.around(
+        *corners_of(drawn, names, latitude, longitude), np.tile(window_weights(counts), 2)
+    )
     x, y = plane.pixels(latitude, longitude)
     inside = plane.holds(x, y)
     marks: Marks
@@ -114,7 +141,12 @@ def draw(scene: Scene, values: Sequence[Any], positions: Positions, areas: Areas
     here = pixel_of(plane, scene.here, positions)
     panels = []
     for side, (name, count) in enumerate(scene.sides):
-        spec = panel(plane, marks.layers(side), [*marks.legend(plane.height), *scale_bar(plane), *star(here, plane, legend=True)], star(here, plane))
+        spec = panel(
+            plane,
+            marks.layers(side),
+            [*marks.legend(plane.height), *scale_bar(plane), *star(here, plane, legend=True)],
+            star(here, plane),
+        )
         told = f"{people_text(int(count.sum()))}, {marks.told(side)}"
         panels.append((name, picture(spec, f"{scene.title}, {name}", told)))
     return Map(scene.title, note_of(marks, scene, placed, inside), tuple(panels))
@@ -132,12 +164,20 @@ def note_of(marks: Marks, scene: Scene, placed: Integers, inside: Any) -> str:
         here = int(count[placed[inside]].sum())
         if away := int(count.sum()) - here:
             known = int(count[placed].sum()) - here
-            why = "outside the map" if known == away else "without a known place" if not known else "outside the map or without a known place"
+            why = (
+                "outside the map"
+                if known == away
+                else "without a known place"
+                if not known
+                else "outside the map or without a known place"
+            )
             parts.append(f"{people_text(away)} ({name}) {'is' if away == 1 else 'are'} {why}.")
     return " ".join(parts)
 
 
-def pixel_of(plane: Plane, here: tuple[float, float] | None, positions: Positions) -> tuple[float, float] | None:
+def pixel_of(
+    plane: Plane, here: tuple[float, float] | None, positions: Positions
+) -> tuple[float, float] | None:
     """Where the group itself is, if it is on the map."""
     if here is None:
         return None
@@ -146,9 +186,17 @@ def pixel_of(plane: Plane, here: tuple[float, float] | None, positions: Position
     return (float(x[0]), float(y[0])) if bool(plane.holds(x, y)[0]) else None
 
 
-def panel(plane: Plane, marks: Sequence[dict[str, Any]], legend: Sequence[dict[str, Any]], above: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def panel(
+    plane: Plane,
+    marks: Sequence[dict[str, Any]],
+    legend: Sequence[dict[str, Any]],
+    above: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
     """A map with its legend below it."""
-    return {**frame(WIDTH, plane.height + LEGEND, left=0, right=0), "layer": [*marks, *above, *legend]}
+    return {
+        **frame(WIDTH, plane.height + LEGEND, left=0, right=0),
+        "layer": [*marks, *above, *legend],
+    }
 
 
 def scale_bar(plane: Plane) -> list[dict[str, Any]]:
@@ -158,18 +206,33 @@ def scale_bar(plane: Plane) -> list[dict[str, Any]]:
     y = plane.height + 52
     end = WIDTH - 4
     line = [{"x": end - miles * mile, "y": y, "to": end}]
-    words = [{"x": end - miles * mile - 6, "y": y, "label": f"{miles:g} mile{'' if miles == 1 else 's'}"}]
+    words = [
+        {"x": end - miles * mile - 6, "y": y, "label": f"{miles:g} mile{'' if miles == 1 else 's'}"}
+    ]
     return [
         at(line, {"type": "rule", "color": MUTED, "strokeWidth": 2}, x2={"field": "to"}),
         at(words, small("right"), text={"field": "label"}),
     ]
 
 
-def star(here: tuple[float, float] | None, plane: Plane, *, legend: bool = False) -> list[dict[str, Any]]:
+def star(
+    here: tuple[float, float] | None, plane: Plane, *, legend: bool = False
+) -> list[dict[str, Any]]:
     """Where the group is: a ring in the warm colour, on the map or in the legend."""
     if here is None:
         return []
     x, y = (10.0, plane.height + 52.0) if legend else here
-    ring = {"type": "point", "size": 110, "fill": "white", "fillOpacity": 0.6, "strokeWidth": 2.5, "opacity": 1, "color": EXPOSED}
+    ring = {
+        "type": "point",
+        "size": 110,
+        "fill": "white",
+        "fillOpacity": 0.6,
+        "strokeWidth": 2.5,
+        "opacity": 1,
+        "color": EXPOSED,
+    }
     rows = [{"x": x, "y": y, "label": "the group itself"}]
-    return [at(rows, ring), *([at(rows, small("left", dx=12), text={"field": "label"})] if legend else [])]
+    return [
+        at(rows, ring),
+        *([at(rows, small("left", dx=12), text={"field": "label"})] if legend else []),
+    ]

@@ -29,20 +29,46 @@ def render_page(template: str, audience: Audience, **values: Any) -> str:
     """A page as text. `template` extends base.html and says in its blocks what is its own."""
     environment = Environment(
         loader=FunctionLoader(lambda name: files("tacit.report").joinpath(name).read_text("utf-8")),
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters |= {
-        "facts": facts, "grids": grids, "inline": Markup, "percent": percent, "about_queries": queries.is_about_queries,
-        "disclosure": queries.disclosure, "pairs": queries.subgoal_pairs, "because": queries.because, "words": queries.words, "title": worlds.title,
-        "about_worlds": worlds.is_about_worlds, "told": worlds.story, "evidence": worlds.evidence, "reasons": worlds.reasons, "counts": worlds.counts,
-        "counted": worlds.counted, "counts_chart": counts_chart,
-        "about_overlaps": crowds.is_about_overlaps, "above": crowds.above, "smallest_crowds": crowds.smallest_crowds, "may_have": crowds.may_have,
-        "advice": crowds.advice, "left_out": crowds.left_out, "limit": limit_text,
-        "classes": queries.classes_text, "width": lambda share: f"{float(share):.2%}",
-    }  # fmt: skip
+        "facts": facts,
+        "grids": grids,
+        "inline": Markup,
+        "percent": percent,
+        "about_queries": queries.is_about_queries,
+        "disclosure": queries.disclosure,
+        "pairs": queries.subgoal_pairs,
+        "because": queries.because,
+        "words": queries.words,
+        "title": worlds.title,
+        "about_worlds": worlds.is_about_worlds,
+        "told": worlds.story,
+        "evidence": worlds.evidence,
+        "reasons": worlds.reasons,
+        "counts": worlds.counts,
+        "counted": worlds.counted,
+        "counts_chart": counts_chart,
+        "about_overlaps": crowds.is_about_overlaps,
+        "above": crowds.above,
+        "smallest_crowds": crowds.smallest_crowds,
+        "may_have": crowds.may_have,
+        "advice": crowds.advice,
+        "left_out": crowds.left_out,
+        "limit": limit_text,
+        "classes": queries.classes_text,
+        "width": lambda share: f"{float(share):.2%}",
+    }
     environment.globals |= {
-        "owner": audience == "owner", "version": tacit.__version__, "words": WORDS, "checked": CHECKED, "certainty": CERTAINTY,
-    }  # fmt: skip
+        "owner": audience == "owner",
+        "version": tacit.__version__,
+        "words": WORDS,
+        "checked": CHECKED,
+        "certainty": CERTAINTY,
+    }
     return escaped(environment.get_template(template).render(**values))
 
 

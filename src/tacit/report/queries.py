@@ -63,7 +63,10 @@ class Disclosure:
     @property
     def left_out(self) -> bool:
         """Are there columns that are not shown?"""
-        return any(LEFT_OUT in rows.head for rows in (*self.path, *(one for side in self.sides for one in side.tables)))
+        return any(
+            LEFT_OUT in rows.head
+            for rows in (*self.path, *(one for side in self.sides for one in side.tables))
+        )
 
     @property
     def takes_away(self) -> bool:
@@ -112,7 +115,14 @@ def disclosure(verdict: Verdict) -> Disclosure | None:
     executed, free = facts.get("executed", {}), free_values(facts)
     return Disclosure(
         sides=(
-            side("secret", secret, facts["instance_secret"], facts["critical_tuple"], executed.get("secret"), free),
+            side(
+                "secret",
+                secret,
+                facts["instance_secret"],
+                facts["critical_tuple"],
+                executed.get("secret"),
+                free,
+            ),
             side("view", view, facts["instance_view"], of_view, executed.get("view"), free),
         ),
         path=tables(facts["path"], None, free) if len(facts.get("path", ())) > 2 else (),
@@ -128,12 +138,19 @@ def disclosure(verdict: Verdict) -> Disclosure | None:
 
 def legend(found: Iterable[Disclosure]) -> str:
     """What the marks and the new values mean."""
-    marks, gone = "+ marks the row that matters, and what it adds to an answer", "; - what it takes away"
+    marks, gone = (
+        "+ marks the row that matters, and what it adds to an answer",
+        "; - what it takes away",
+    )
     new = " _fresh1, _fresh2, ... stand for any values that occur in neither query."
     wide = " Columns that are left out (...) have such values too."
     asked = list(found)
     marks += (gone if any(one.takes_away for one in asked) else "") + "."
-    return marks + (new if any(one.new_values for one in asked) else "") + (wide if any(one.left_out for one in asked) else "")
+    return (
+        marks
+        + (new if any(one.new_values for one in asked) else "")
+        + (wide if any(one.left_out for one in asked) else "")
+    )
 
 
 def because(verdict: Verdict) -> str:
@@ -144,7 +161,10 @@ def because(verdict: Verdict) -> str:
 def words(verdict: Verdict) -> str:
     """The story without the changes that would help, which are shown by themselves; rows of wide tables in short."""
     changes = verdict.witness.facts.get("changes", ()) if verdict.witness else ()
-    return with_short_rows((verdict.story or "").removesuffix(f" It would hold if you {' or '.join(changes)}."), verdict)
+    return with_short_rows(
+        (verdict.story or "").removesuffix(f" It would hold if you {' or '.join(changes)}."),
+        verdict,
+    )
 
 
 def with_short_rows(text: str, verdict: Verdict) -> str:
@@ -161,23 +181,38 @@ def with_short_rows(text: str, verdict: Verdict) -> str:
 def short_row(row: Mapping[str, Any], free: Collection[str]) -> str:
     """A row in words; of a wide table only the values that something depends on, with their columns.
 
-    >>> short_row({"relation": "R", "columns": list("abcdefg"), "values": ["x", *["_fresh1"] * 6]}, {"_fresh1"})
+    >>> short_row(
+    ...     {"relation": "R", "columns": list("abcdefg"), "values": ["x", *["_fresh1"] * 6]},
+    ...     {"_fresh1"},
+    ... )
     "R(a: 'x', ...)"
     """
     fact = Fact(row["relation"], tuple(row["values"]))
-    kept = [(column, value) for column, value in zip(row["columns"], row["values"], strict=True) if value not in free]
+    kept = [
+        (column, value)
+        for column, value in zip(row["columns"], row["values"], strict=True)
+        if value not in free
+    ]
     if len(row["columns"]) <= MOST_COLUMNS or len(kept) == len(row["columns"]):
         return str(fact)
     return f"{row['relation']}({', '.join([*(f'{column}: {Constant(value)}' for column, value in kept), LEFT_OUT])})"
 
 
 def side(
-    role: str, name: str, instance: Sequence[Mapping[str, Any]], critical: Mapping[str, Any], executed: Any, free: Collection[str] = ()
+    role: str,
+    name: str,
+    instance: Sequence[Mapping[str, Any]],
+    critical: Mapping[str, Any],
+    executed: Any,
+    free: Collection[str] = (),
 ) -> Side:
     """A query, the rows beside which a row matters to it, and what that row does to its answer."""
     if executed is None:
         return Side(role, name, tables(instance, critical, free))
-    without, with_ = Counter(map(text_row, executed["without"])), Counter(map(text_row, executed["with"]))
+    without, with_ = (
+        Counter(map(text_row, executed["without"])),
+        Counter(map(text_row, executed["with"])),
+    )
     return Side(
         role,
         name,
@@ -187,14 +222,20 @@ def side(
     )
 
 
-def tables(facts: Iterable[Mapping[str, Any]], critical: Mapping[str, Any] | None, free: Collection[str] = ()) -> tuple[Rows, ...]:
+def tables(
+    facts: Iterable[Mapping[str, Any]],
+    critical: Mapping[str, Any] | None,
+    free: Collection[str] = (),
+) -> tuple[Rows, ...]:
     """Some rows, table by table; the critical one is marked and comes last, as it is added last."""
     all_facts = [*facts, *([critical] if critical else [])]
     found = []
     for relation in dict.fromkeys(fact["relation"] for fact in all_facts):
         here = [fact for fact in all_facts if fact["relation"] == relation]
         marks = tuple("+" if fact is critical else "" for fact in here)
-        head, *rows = narrowed([tuple(here[0]["columns"]), *(text_row(fact["values"]) for fact in here)], free)
+        head, *rows = narrowed(
+            [tuple(here[0]["columns"]), *(text_row(fact["values"]) for fact in here)], free
+        )
         found.append(Rows(relation, head, tuple(rows), marks))
     return tuple(found)
 
@@ -202,7 +243,10 @@ def tables(facts: Iterable[Mapping[str, Any]], critical: Mapping[str, Any] | Non
 def narrowed(rows: list[tuple[str, ...]], free: Collection[str]) -> list[tuple[str, ...]]:
     """A wide table, its head first, without the columns that have free values only.
 
-    >>> narrowed([tuple("abcdefg"), ("x", *(f"_fresh{number}" for number in range(6)))], {f"_fresh{number}" for number in range(1, 6)})
+    >>> narrowed(
+    ...     [tuple("abcdefg"), ("x", *(f"_fresh{number}" for number in range(6)))],
+    ...     {f"_fresh{number}" for number in range(1, 6)},
+    ... )
     [('a', 'b', '...'), ('x', '_fresh0', '...')]
     """
     kept = [at for at in range(len(rows[0])) if not all(row[at] in free for row in rows[1:])]
@@ -215,18 +259,30 @@ def free_values(facts: Mapping[str, Any]) -> set[str]:
     """New values that stand in one place only: nothing depends on them."""
     distinct = {(row["relation"], text_row(row["values"])) for row in all_rows(facts)}
     seen = Counter(value for _, values in distinct for value in values)
-    answers = [row for one in facts.get("executed", {}).values() for rows in one.values() for row in rows]
+    answers = [
+        row for one in facts.get("executed", {}).values() for rows in one.values() for row in rows
+    ]
     shown = {value for row in (*answers, facts.get("claim", ())) for value in text_row(row)}
-    return {value for value, times in seen.items() if value.startswith(NEW) and times == 1 and value not in shown}
+    return {
+        value
+        for value, times in seen.items()
+        if value.startswith(NEW) and times == 1 and value not in shown
+    }
 
 
-def answer(caption: str, rows: Sequence[Sequence[Any]], differ: Counter[tuple[str, ...]], mark: str) -> Rows:
+def answer(
+    caption: str, rows: Sequence[Sequence[Any]], differ: Counter[tuple[str, ...]], mark: str
+) -> Rows:
     """The answer of a query; rows that the other answer does not have are marked."""
     left, texts, marks = differ.copy(), [text_row(row) for row in rows], []
     for row in texts:
         marks.append(mark if left[row] > 0 else "")
         left[row] -= 1
-    return Rows(caption, (), tuple(texts), tuple(marks)) if texts else Rows(caption, (), ((NO_ROWS,),), ("",))
+    return (
+        Rows(caption, (), tuple(texts), tuple(marks))
+        if texts
+        else Rows(caption, (), ((NO_ROWS,),), ("",))
+    )
 
 
 def text_row(values: Iterable[Any]) -> tuple[str, ...]:
@@ -249,7 +305,12 @@ def claim_text(secret: str, claim: Sequence[Any]) -> str:
 
 def all_rows(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """All rows of a witness."""
-    rows = [facts["critical_tuple"], *facts["instance_secret"], *facts["instance_view"], *facts.get("path", ())]
+    rows = [
+        facts["critical_tuple"],
+        *facts["instance_secret"],
+        *facts["instance_view"],
+        *facts.get("path", ()),
+    ]
     return rows + ([facts["critical_tuple_of_view"]] if "critical_tuple_of_view" in facts else [])
 
 
@@ -261,10 +322,17 @@ def subgoal_pairs(verdict: Verdict) -> list[SubgoalPair]:
     found = []
     for pair in verdict.certificate.facts.get("pairs", ()):
         view = pair["of"] if isinstance(pair["of"], str) else "a view"
-        moved = ", ".join(f"{one} -> {image}" for one, image in pair["homomorphism"].items() if one != image)
+        moved = ", ".join(
+            f"{one} -> {image}" for one, image in pair["homomorphism"].items() if one != image
+        )
         more = f", and {pair['further']} more" if pair["further"] else ""
         found.append(
-            SubgoalPair(pair["secret"], pair["view"], secret if pair["absorbed_by"] == "secret" else view, (moved or "as it is") + more)
+            SubgoalPair(
+                pair["secret"],
+                pair["view"],
+                secret if pair["absorbed_by"] == "secret" else view,
+                (moved or "as it is") + more,
+            )
         )
     return found
 
@@ -275,7 +343,11 @@ def classes_text(verdict: Verdict) -> str:
     if not classes:
         return ""
     names = {"secret": verdict.subject["secret"], "view": subject_text(verdict.subject)}
-    found = [f"Query classes of {names[role]}: {', '.join(classes[role])}" for role in ("secret", "view") if classes[role]]
+    found = [
+        f"Query classes of {names[role]}: {', '.join(classes[role])}"
+        for role in ("secret", "view")
+        if classes[role]
+    ]
     if len(found) == 2 and classes["secret"] == classes["view"]:
         found = [f"Query classes of both: {', '.join(classes['view'])}"]
     if "bound" in verdict.measured:

@@ -58,7 +58,9 @@ class Drawn:
 # -- of a verdict -------------------------------------------------------------------------------------
 
 
-def query_graphs(verdict: Verdict, queries: Mapping[tuple[str, ...], QueryQuestion]) -> tuple[Chart, ...]:
+def query_graphs(
+    verdict: Verdict, queries: Mapping[tuple[str, ...], QueryQuestion]
+) -> tuple[Chart, ...]:
     """The secret and the views that a verdict of perfect privacy is about, each as a picture; nothing for any other verdict.
 
     `queries` has the questions that were asked, by the secret and the views.
@@ -70,7 +72,9 @@ def query_graphs(verdict: Verdict, queries: Mapping[tuple[str, ...], QueryQuesti
     if question is None:
         return ()
     evidence = verdict.witness or verdict.certificate
-    return graphs(question, evidence.facts if evidence else {}, str(verdict.required.get("model", "")))
+    return graphs(
+        question, evidence.facts if evidence else {}, str(verdict.required.get("model", ""))
+    )
 
 
 def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -> tuple[Chart, ...]:
@@ -79,14 +83,28 @@ def graphs(question: QueryQuestion, facts: Mapping[str, Any], model: str = "") -
     Of several views the one is drawn that tells, or else those that share a subgoal with the secret.
     """
     pairs = [pair for pair in facts.get("pairs", ()) if isinstance(pair, Mapping)]
-    views = [one for one in question.views if one.name == facts.get("view", one.name)] or list(question.views)
+    views = [one for one in question.views if one.name == facts.get("view", one.name)] or list(
+        question.views
+    )
     shared = [one for one in views if any(pair["of"] == one.name for pair in pairs)] or views
     secret = drawn("secret", question.secret, question.relations, model)
-    found = [with_marks(secret, facts, "critical_tuple", "instance_secret", [pair["secret"] for pair in pairs])]
+    found = [
+        with_marks(
+            secret, facts, "critical_tuple", "instance_secret", [pair["secret"] for pair in pairs]
+        )
+    ]
     key = "critical_tuple_of_view" if "critical_tuple_of_view" in facts else "critical_tuple"
     for one in shared[:MOST_VIEWS]:
         view = drawn("view", one, question.relations, model)
-        found.append(with_marks(view, facts, key, "instance_view", [pair["view"] if pair["of"] == one.name else "" for pair in pairs]))
+        found.append(
+            with_marks(
+                view,
+                facts,
+                key,
+                "instance_view",
+                [pair["view"] if pair["of"] == one.name else "" for pair in pairs],
+            )
+        )
     return tuple(chart(one, how=not number) for number, one in enumerate(found))
 
 
@@ -94,14 +112,19 @@ def drawn(role: str, reading: Reading, relations: Relations, model: str = "") ->
     """A query as it was judged: itself or its supports; over one relation for each attribute where these are independent."""
     queries: Sequence[Query] = [reading.exact] if reading.exact is not None else reading.supports
     if model == "attribute-independent":
-        queries, relations = [split_attributes(query, relations)[0] for query in queries], split_relations(relations)
+        queries, relations = (
+            [split_attributes(query, relations)[0] for query in queries],
+            split_relations(relations),
+        )
     parts = [part for query in queries for part in query.parts]
     # What a support would show is not what the query shows.
     shown = parts if reading.is_exact else [replace(part, head=()) for part in parts]
     return Drawn(role, reading.name, tuple(shown), relations, reading.is_exact)
 
 
-def with_marks(query: Drawn, facts: Mapping[str, Any], row: str, instance: str, pairs: Sequence[str]) -> Drawn:
+def with_marks(
+    query: Drawn, facts: Mapping[str, Any], row: str, instance: str, pairs: Sequence[str]
+) -> Drawn:
     """A query with the subgoals marked that the evidence is about."""
     if row in facts:
         marks = critical(query.parts, query.relations, facts[row], facts.get(instance, ()))
@@ -135,22 +158,34 @@ def note(query: Drawn, shown: int, *, how: bool = True) -> str:
     if how and MATTERS in dict(query.marks).values():
         said.append("+ marks a subgoal that the row marked + in the tables can be.")
     elif how and query.marks:
-        said.append("Numbers mark subgoals that could be one row with the subgoal of the same number.")
+        said.append(
+            "Numbers mark subgoals that could be one row with the subgoal of the same number."
+        )
     if not query.exact:
-        said.append("The query is not read exactly: drawn are its supports, which have all rows that it depends on.")
+        said.append(
+            "The query is not read exactly: drawn are its supports, which have all rows that it depends on."
+        )
     elif len(query.parts) > 1:
         said.append(f"Its answer has the rows of {len(query.parts)} queries, one below the other.")
     if shown < many:
-        said.append(f"{shown} of its {many} subgoals are drawn: the marked ones and those nearest to them, or the first.")
+        said.append(
+            f"{shown} of its {many} subgoals are drawn: the marked ones and those nearest to them, or the first."
+        )
     return " ".join(said)
 
 
 def kept_subgoals(query: Drawn) -> list[list[int]]:
     """The subgoals that are drawn, part by part: all, or of many the marked ones and those that hang together with them."""
-    every = [(number, place) for number, part in enumerate(query.parts) for place in range(len(part.atoms))]
+    every = [
+        (number, place)
+        for number, part in enumerate(query.parts)
+        for place in range(len(part.atoms))
+    ]
     if len(every) > MOST_SUBGOALS:
         every = nearest(query, every)[:MOST_SUBGOALS]
-    return [sorted(place for at, place in every if at == number) for number in range(len(query.parts))]
+    return [
+        sorted(place for at, place in every if at == number) for number in range(len(query.parts))
+    ]
 
 
 def nearest(query: Drawn, every: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -160,9 +195,11 @@ def nearest(query: Drawn, every: Sequence[tuple[int, int]]) -> list[tuple[int, i
         part = query.parts[number]
         terms = set(part.atoms[place].terms)
         order += [
-            (number, other) for other, atom in enumerate(part.atoms)
-            if (number, other) not in order and any(term in terms and not isinstance(term, Constant) for term in atom.terms)
-        ]  # fmt: skip
+            (number, other)
+            for other, atom in enumerate(part.atoms)
+            if (number, other) not in order
+            and any(term in terms and not isinstance(term, Constant) for term in atom.terms)
+        ]
     return [*order, *(one for one in every if one not in order)]
 
 
@@ -179,12 +216,18 @@ def svg(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
             pieces.append(text(LEFT, top + ROW // 2, word, "muted", weight=600))
             top += ROW + 6
         for line in (head_text(part, query.exact), *condition_texts(part)):
-            pieces.append(text(LEFT, top + ROW // 2, line, "ink" if line.startswith("answer") else "muted"))
+            pieces.append(
+                text(LEFT, top + ROW // 2, line, "ink" if line.startswith("answer") else "muted")
+            )
             width = max(width, LETTER * len(line))
             top += ROW
         top += 10 if chosen else 0
         placed = layout(part, query.relations, chosen)
-        pieces += picture(placed, {place: mark for (at, place), mark in dict(query.marks).items() if at == number}, top)
+        pieces += picture(
+            placed,
+            {place: mark for (at, place), mark in dict(query.marks).items() if at == number},
+            top,
+        )
         top += placed.height + (EDGE if chosen else 0)
         width = max(width, placed.width)
     if not query.parts:
@@ -210,7 +253,10 @@ def line(join: Join) -> str:
     (x, y), (right, below) = join.start, join.end
     reach = 40 if join.back else (right - x) // 2
     far = right + reach if join.back else right - reach
-    dots = "".join(f'<circle class="graph-dot" cx="{at}" cy="{height}" r="3.5" fill="{SHELTERED}"/>' for at, height in (join.start, join.end))
+    dots = "".join(
+        f'<circle class="graph-dot" cx="{at}" cy="{height}" r="3.5" fill="{SHELTERED}"/>'
+        for at, height in (join.start, join.end)
+    )
     return f'<path class="graph-line" d="M{x} {y}C{x + reach} {y} {far} {below} {right} {below}" fill="none" stroke="{SHELTERED}" stroke-width="2"/>{dots}'
 
 
@@ -228,9 +274,21 @@ def subgoal(box: Box, mark: str) -> Iterable[str]:
         if cell.shown:
             yield f'<circle class="graph-ink" cx="{box.x + PAD + 4}" cy="{y}" r="4" fill="{INK}"/>'
         yield text(box.x + PAD + DOT, y, cell.column, "muted")
-        yield text(box.x + box.width - PAD, y, cell.value or "any", "ink" if cell.value else "muted", weight=600 if cell.value else 400, end=True)
+        yield text(
+            box.x + box.width - PAD,
+            y,
+            cell.value or "any",
+            "ink" if cell.value else "muted",
+            weight=600 if cell.value else 400,
+            end=True,
+        )
     if box.left_out:
-        yield text(box.x + PAD + DOT, box.y + HEAD + LINE * len(box.cells) + LINE // 2, more_columns(box.left_out), "muted")
+        yield text(
+            box.x + PAD + DOT,
+            box.y + HEAD + LINE * len(box.cells) + LINE // 2,
+            more_columns(box.left_out),
+            "muted",
+        )
     if mark:
         yield badge(box, mark, stroke, matters)
 
@@ -260,7 +318,10 @@ def head_text(part: Conjunctive, exact: bool) -> str:
     """What the answer has.
 
     >>> from tacit.queries.query import Variable
-    >>> head_text(Conjunctive((Variable("name"), Constant(1)), ()), True), head_text(Conjunctive((), ()), True)
+    >>> (
+    ...     head_text(Conjunctive((Variable("name"), Constant(1)), ()), True),
+    ...     head_text(Conjunctive((), ()), True),
+    ... )
     ('answer: name, 1', 'answer: yes or no')
     """
     if not exact:
@@ -282,7 +343,9 @@ def told(query: Drawn, kept: Sequence[Sequence[int]]) -> str:
         said = [head_text(part, query.exact)]
         for place in chosen:
             mark = dict(query.marks).get((number, place))
-            said.append(f"{atom_text(part.atoms[place], query.relations)}{f', marked {mark}' if mark else ''}")
+            said.append(
+                f"{atom_text(part.atoms[place], query.relations)}{f', marked {mark}' if mark else ''}"
+            )
         found.append("; ".join([*said, *condition_texts(part)]))
     left = sum(len(part.atoms) for part in query.parts) - sum(map(len, kept))
     return " or ".join(found) + (f"; and {plural('more subgoal', left)}" if left else "") + "."
@@ -299,5 +362,9 @@ def atom_text(atom: Atom, relations: Relations) -> str:
     columns = relations[atom.relation].columns
     if len(columns) <= MOST_COLUMNS:
         return str(atom)
-    fixed = [f"{column} {term}" for column, term in zip(columns, atom.terms, strict=True) if isinstance(term, Constant)]
+    fixed = [
+        f"{column} {term}"
+        for column, term in zip(columns, atom.terms, strict=True)
+        if isinstance(term, Constant)
+    ]
     return f"{atom.relation} ({', '.join([*fixed, more_columns(len(columns) - len(fixed))])})"

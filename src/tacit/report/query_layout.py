@@ -19,7 +19,11 @@ MOST_LINES = 9  # of a box
 TEXT = 18  # letters of a name or value
 BOLD = 9  # the width of a bold letter
 HEAD, LINE, FOOT = 32, 22, 10  # heights within a box
-PAD, DOT, BETWEEN = 12, 16, 16  # widths within a box: its edges, the dot of what is shown, between name and value
+PAD, DOT, BETWEEN = (
+    12,
+    16,
+    16,
+)  # widths within a box: its edges, the dot of what is shown, between name and value
 GAP = 20  # between boxes of a layer
 GUTTER = 48  # between layers, where the lines are
 
@@ -56,7 +60,9 @@ class Box:
 
     def at(self, place: int) -> int:
         """The height at which a column stands; one that is not drawn stands among the last line."""
-        line = next((line for line, cell in enumerate(self.cells) if cell.place == place), len(self.cells))
+        line = next(
+            (line for line, cell in enumerate(self.cells) if cell.place == place), len(self.cells)
+        )
         return self.y + HEAD + LINE * line + LINE // 2
 
 
@@ -85,7 +91,9 @@ def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None =
     >>> from tacit.queries.query import Atom
     >>> x, y, z = map(Variable, "xyz")
     >>> tables = {"R": Relation("R", ("a", "b")), "S": Relation("S", ("c",))}
-    >>> found = layout(Conjunctive((x,), (Atom("R", (x, y)), Atom("S", (y,)), Atom("S", (z,)))), tables)
+    >>> found = layout(
+    ...     Conjunctive((x,), (Atom("R", (x, y)), Atom("S", (y,)), Atom("S", (z,)))), tables
+    ... )
     >>> [(box.table, box.x, box.y) for box in found.boxes], len(found.joins)
     ([('R', 0, 0), ('S', 121, 11), ('S', 0, 106)], 1)
     """
@@ -101,9 +109,14 @@ def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None =
         stood = stand([[boxes[number] for number in layer] for layer in layers], top)
         placed |= {one.number: one for one in stood}
         top = max(one.y + one.height for one in stood) + GAP
-        width = max(width, max(one.x + one.width for one in stood) + (GUTTER if loops(layers[-1], spots) else 0))
+        width = max(
+            width,
+            max(one.x + one.width for one in stood) + (GUTTER if loops(layers[-1], spots) else 0),
+        )
     lines = tuple(join for spot in spots.values() for join in joins(spot, placed, level))
-    return Layout(tuple(placed[number] for number in sorted(placed)), lines, width, max(0, top - GAP))
+    return Layout(
+        tuple(placed[number] for number in sorted(placed)), lines, width, max(0, top - GAP)
+    )
 
 
 # -- what a box says ----------------------------------------------------------------------------------
@@ -112,11 +125,20 @@ def layout(part: Conjunctive, relations: Relations, kept: Sequence[int] | None =
 def box(part: Conjunctive, number: int, relation: Relation) -> Box:
     """A subgoal as a box. Of a wide table the columns are left out of which nothing is asked, and of a long list the last ones."""
     atom, uses = part.atoms[number], used(part)
-    cells = [cell(place, column, term, part, uses) for place, (column, term) in enumerate(zip(relation.columns, atom.terms, strict=True))]
+    cells = [
+        cell(place, column, term, part, uses)
+        for place, (column, term) in enumerate(zip(relation.columns, atom.terms, strict=True))
+    ]
     if len(cells) > MOST_COLUMNS:
         asked = [one for one in cells if one.value or one.shown]
         # What is compared or joined says more than what is only shown.
-        first = sorted(asked, key=lambda one: (not (one.joined or isinstance(atom.terms[one.place], Constant)), one.place))[:MOST_LINES]
+        first = sorted(
+            asked,
+            key=lambda one: (
+                not (one.joined or isinstance(atom.terms[one.place], Constant)),
+                one.place,
+            ),
+        )[:MOST_LINES]
         drawn = sorted(first, key=lambda one: one.place)
     else:
         drawn = cells
@@ -124,18 +146,30 @@ def box(part: Conjunctive, number: int, relation: Relation) -> Box:
     table = shortened(atom.relation, 2 * TEXT)
     names = max([len(one.column) for one in drawn], default=0)
     values = max([len(one.value) or 3 for one in drawn], default=0)
-    inside = max(DOT + LETTER * names + BETWEEN + BOLD * values, BOLD * len(table) + 2 * DOT, LETTER * len(more_columns(left_out)) + DOT)
+    inside = max(
+        DOT + LETTER * names + BETWEEN + BOLD * values,
+        BOLD * len(table) + 2 * DOT,
+        LETTER * len(more_columns(left_out)) + DOT,
+    )
     return Box(number, table, tuple(drawn), left_out, 2 * PAD + inside)
 
 
-def cell(place: int, column: str, term: Term, part: Conjunctive, uses: Mapping[Variable, int]) -> Cell:
+def cell(
+    place: int, column: str, term: Term, part: Conjunctive, uses: Mapping[Variable, int]
+) -> Cell:
     """What is asked of a column."""
     name = shortened(column, TEXT)
     if isinstance(term, Constant):
         return Cell(place, name, shortened(str(term), TEXT))
     joined, shown = uses[term] > 1, term in part.head
     compared = any(term in (one.left, one.right) for one in part.comparisons)
-    return Cell(place, name, shortened(str(term), TEXT) if joined or shown or compared else "", shown, joined)
+    return Cell(
+        place,
+        name,
+        shortened(str(term), TEXT) if joined or shown or compared else "",
+        shown,
+        joined,
+    )
 
 
 def used(part: Conjunctive) -> Counter[Variable]:
@@ -206,7 +240,10 @@ def layered(group: Sequence[int], near: Mapping[int, set[int]]) -> list[list[int
     """
     root = min(group, key=lambda number: (max(distances(number, near).values()), number))
     depth = distances(root, near)
-    layers = [[number for number in group if depth[number] == one] for one in range(max(depth.values()) + 1)]
+    layers = [
+        [number for number in group if depth[number] == one]
+        for one in range(max(depth.values()) + 1)
+    ]
     for before, layer in pairwise(layers):
         layer.sort(key=lambda number: (middle(number, before, near), number))
     return layers
@@ -240,13 +277,16 @@ def loops(layer: Sequence[int], spots: Mapping[Variable, Sequence[Place]]) -> bo
     return any(sum(number in layer for number, _ in places) > 1 for places in spots.values())
 
 
-def joins(places: Sequence[Place], boxes: Mapping[int, Box], level: Mapping[int, int]) -> list[Join]:
+def joins(
+    places: Sequence[Place], boxes: Mapping[int, Box], level: Mapping[int, int]
+) -> list[Join]:
     """The lines of one variable: from each place to the next, layer by layer and from above."""
-    order = sorted(places, key=lambda one: (level[one[0]], boxes[one[0]].y, boxes[one[0]].at(one[1])))
+    order = sorted(
+        places, key=lambda one: (level[one[0]], boxes[one[0]].y, boxes[one[0]].at(one[1]))
+    )
     found = []
     for (here, from_), (there, to) in pairwise(order):
         one, other, back = boxes[here], boxes[there], level[here] == level[there]
         end = other.x + other.width if back else other.x
         found.append(Join((one.x + one.width, one.at(from_)), (end, other.at(to)), back))
     return found
-

@@ -23,7 +23,12 @@ class TooMany(Exception):
     """There are too many ways to try."""
 
 
-def critical(parts: Sequence[Conjunctive], relations: Relations, row: Mapping[str, Any], instance: Iterable[Mapping[str, Any]]) -> dict[Subgoal, str]:
+def critical(
+    parts: Sequence[Conjunctive],
+    relations: Relations,
+    row: Mapping[str, Any],
+    instance: Iterable[Mapping[str, Any]],
+) -> dict[Subgoal, str]:
     """The subgoals that are the row that matters, in some way in which a query finds a row among the instance with it.
 
     Rows are those of a witness, as values or as its JSON has them.
@@ -32,7 +37,12 @@ def critical(parts: Sequence[Conjunctive], relations: Relations, row: Mapping[st
     >>> x, y = Variable("x"), Variable("y")
     >>> part = Conjunctive((x,), (Atom("R", (x, Constant("a"))), Atom("R", (x, y))))
     >>> tables = {"R": Relation("R", ("k", "v"))}
-    >>> critical([part], tables, {"relation": "R", "values": ["_fresh1", "b"]}, [{"relation": "R", "values": ["_fresh1", "a"]}])
+    >>> critical(
+    ...     [part],
+    ...     tables,
+    ...     {"relation": "R", "values": ["_fresh1", "b"]},
+    ...     [{"relation": "R", "values": ["_fresh1", "a"]}],
+    ... )
     {(0, 1): '+'}
     """
     if row["relation"] not in relations:
@@ -40,9 +50,11 @@ def critical(parts: Sequence[Conjunctive], relations: Relations, row: Mapping[st
     matters = known(row, relations)
     rows = [matters, *(known(one, relations) for one in instance if one["relation"] in relations)]
     alone = {
-        (number, place) for number, part in enumerate(parts) for place, atom in enumerate(part.atoms)
+        (number, place)
+        for number, part in enumerate(parts)
+        for place, atom in enumerate(part.atoms)
         if atom.relation == matters[0] and matched(atom, matters[1], {}) is not None
-    }  # fmt: skip
+    }
     try:
         found = {spot for spot in sorted(alone) if is_met(parts[spot[0]], spot[1], matters, rows)}
     except TooMany:
@@ -56,7 +68,9 @@ def paired(parts: Sequence[Conjunctive], texts: Iterable[str]) -> dict[Subgoal, 
     `texts` has one text for each pair, as its certificate has it.
 
     >>> x, y = Variable("x"), Variable("y")
-    >>> paired([Conjunctive((), (Atom("R", (x, y)), Atom("S", (x,))))], ["R(x, y)", "T(x)", "R(x, y)"])
+    >>> paired(
+    ...     [Conjunctive((), (Atom("R", (x, y)), Atom("S", (x,))))], ["R(x, y)", "T(x)", "R(x, y)"]
+    ... )
     {(0, 0): '1, 3'}
     """
     places: dict[str, list[Subgoal]] = {}
@@ -73,15 +87,21 @@ def paired(parts: Sequence[Conjunctive], texts: Iterable[str]) -> dict[Subgoal, 
 # -- ways to find a row -------------------------------------------------------------------------------
 
 
-def is_met(part: Conjunctive, place: int, matters: tuple[str, tuple[Constant, ...]], rows: Rows) -> bool:
+def is_met(
+    part: Conjunctive, place: int, matters: tuple[str, tuple[Constant, ...]], rows: Rows
+) -> bool:
     """Can the query find a row with this subgoal being the row that matters?"""
     first = matched(part.atoms[place], matters[1], {})
     others = [atom for number, atom in enumerate(part.atoms) if number != place]
     tries = iter(range(MOST_TRIED))
-    return first is not None and any(may_hold(part, values) for values in valuations(others, rows, first, tries))
+    return first is not None and any(
+        may_hold(part, values) for values in valuations(others, rows, first, tries)
+    )
 
 
-def valuations(atoms: Sequence[Atom], rows: Rows, values: Values, tries: Iterator[int]) -> Iterator[Values]:
+def valuations(
+    atoms: Sequence[Atom], rows: Rows, values: Values, tries: Iterator[int]
+) -> Iterator[Values]:
     """All ways to send the subgoals to rows."""
     if not atoms:
         yield values
@@ -105,7 +125,10 @@ def matched(atom: Atom, row: Sequence[Constant], values: Values) -> Values | Non
 
 def may_hold(part: Conjunctive, values: Values) -> bool:
     """Are the comparisons true? Where a new value stands it fits, as it was chosen to."""
-    return all(true_of(put(one.left, values), one.operator, put(one.right, values)) for one in part.comparisons)
+    return all(
+        true_of(put(one.left, values), one.operator, put(one.right, values))
+        for one in part.comparisons
+    )
 
 
 def true_of(left: Constant, operator: str, right: Constant) -> bool:
@@ -127,7 +150,10 @@ def put(term: Term, values: Values) -> Constant:
 def known(row: Mapping[str, Any], relations: Relations) -> tuple[str, tuple[Constant, ...]]:
     """A row of a witness, with each value of its column's type."""
     relation = relations[row["relation"]]
-    return relation.name, tuple(Constant(typed(value, relation.kinds.get(column))) for column, value in zip(relation.columns, row["values"], strict=True))
+    return relation.name, tuple(
+        Constant(typed(value, relation.kinds.get(column)))
+        for column, value in zip(relation.columns, row["values"], strict=True)
+    )
 
 
 def typed(value: Any, kind: str | None) -> Any:

@@ -27,7 +27,11 @@ WORDS = {
 
 def render(found: Repaired | NotRepaired, audience: Audience) -> str:
     """The page as text; for a `shared` audience without any personal value."""
-    return repaired_page(found, audience) if isinstance(found, Repaired) else not_repaired_page(found, audience)
+    return (
+        repaired_page(found, audience)
+        if isinstance(found, Repaired)
+        else not_repaired_page(found, audience)
+    )
 
 
 def repaired_page(found: Repaired, audience: Audience) -> str:
@@ -35,7 +39,9 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
     drawn = pictured(found)
     raw = found.recoded.raw
     columns = telling.columns(found, audience)
-    assumptions = tuple(dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions))
+    assumptions = tuple(
+        dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions)
+    )
     return render_page(
         "repaired_page.html",
         audience,
@@ -46,7 +52,9 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
         table=f"{raw.table.name}: {raw.base.rows:,} rows, {people(raw.people)}",
         numbers=numbers(found, drawn),
         columns=columns_grid(columns, audience),
-        example=telling.example_row(found) if found.recoded.generalization is None and audience == "owner" else None,
+        example=telling.example_row(found)
+        if found.recoded.generalization is None and audience == "owner"
+        else None,
         method=telling.method_told(found),
         proof=telling.proof(found),
         rows=telling.rows_told(found),
@@ -67,7 +75,12 @@ def repaired_page(found: Repaired, audience: Audience) -> str:
 
 def not_repaired_page(found: NotRepaired, audience: Audience) -> str:
     """The page that says why there is no release."""
-    return render_page("not_repaired_page.html", audience, found=found, glossary={**WORDS, **glossary(found.verdicts)})
+    return render_page(
+        "not_repaired_page.html",
+        audience,
+        found=found,
+        glossary={**WORDS, **glossary(found.verdicts)},
+    )
 
 
 def pictured(found: Repaired) -> Portrait:
@@ -75,7 +88,11 @@ def pictured(found: Repaired) -> Portrait:
     if found.portrait is not None:
         return found.portrait
     question = found.recoded.question()
-    nameless = replace(question, find=nobody, readings=tuple(replace(one, find=nobody) for one in question.readings))
+    nameless = replace(
+        question,
+        find=nobody,
+        readings=tuple(replace(one, find=nobody) for one in question.readings),
+    )
     return portraits({found.release: nameless}, found.verdicts)[found.release]
 
 
@@ -89,7 +106,13 @@ def numbers(found: Repaired, drawn: Portrait) -> list[tuple[str, str]]:
 
 def columns_grid(columns: list[telling.Column], audience: Audience) -> Grid:
     """What became of each quasi-identifier."""
-    head = ["column", "level", *(["for example"] if audience == "owner" else []), "detail lost", "moved"]
+    head = [
+        "column",
+        "level",
+        *(["for example"] if audience == "owner" else []),
+        "detail lost",
+        "moved",
+    ]
     rows = []
     for one in columns:
         example = [" → ".join(one.example) if one.example else ""] if audience == "owner" else []
@@ -117,7 +140,14 @@ def choices_grid(found: Repaired) -> Grid | None:
         return None
     names = found.recoded.raw.quasi
     dropped = any(choice.suppressed for choice in found.choices)
-    head = ["", *names, found.utility["measure"], "smallest group", "greatest belief", *(["dropped"] if dropped else [])]
+    head = [
+        "",
+        *names,
+        found.utility["measure"],
+        "smallest group",
+        "greatest belief",
+        *(["dropped"] if dropped else []),
+    ]
     listed = telling.some(found.choices, MOST_LISTED)
     rows: list[list[Any]] = []
     for place, one in listed:
@@ -125,6 +155,8 @@ def choices_grid(found: Repaired) -> Grid | None:
         levels = [str(one.generalization[name]) for name in names]
         gone = [f"{one.suppressed:,}"] if dropped else []
         first = f"{place}, written" if one.chosen else str(place)
-        rows.append([first, *levels, telling.number(one.cost), f"{int(1 / one.risk):,}", belief, *gone])
+        rows.append(
+            [first, *levels, telling.number(one.cost), f"{int(1 / one.risk):,}", belief, *gone]
+        )
     marked = next(place for place, (_, one) in enumerate(listed) if one.chosen)
     return Grid("", head, rows, marked)

@@ -52,9 +52,13 @@ WORDS = {
 
 
 def show(
-    found: Restored | NotRestored, console: Console, audience: Audience = "owner", plan: Path = Path("tacit.yaml"), options: Sequence[str] = (),
+    found: Restored | NotRestored,
+    console: Console,
+    audience: Audience = "owner",
+    plan: Path = Path("tacit.yaml"),
+    options: Sequence[str] = (),
     check: str | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Print what was found: the further views and what they do, or why there are none.
 
     `options` are those of the search, and `check` what was asked for, to repeat it.
@@ -62,9 +66,19 @@ def show(
     if isinstance(found, NotRestored):
         show_not_restored(found, console, audience, plan)
     elif found.views:
-        show_restored(found, console, audience, plan, shlex.join(["tacit", "restore", *([check] if check else []), "--plan", str(plan), *options]))
+        show_restored(
+            found,
+            console,
+            audience,
+            plan,
+            shlex.join(
+                ["tacit", "restore", *([check] if check else []), "--plan", str(plan), *options]
+            ),
+        )
     else:
-        console.print(two_sides(Text(called(found), style="bold"), Text("holds already", style="green")))
+        console.print(
+            two_sides(Text(called(found), style="bold"), Text("holds already", style="green"))
+        )
         put(console, "Nothing has to be restored.")
         show_verdict(found.verdicts[0], console, audience)
         show_assumptions(found.verdicts, console)
@@ -81,12 +95,16 @@ def called(found: Restored | NotRestored) -> str:
     return f"{listed(found.releases)} together" if len(found.releases) > 1 else found.releases[0]
 
 
-def show_restored(found: Restored, console: Console, audience: Audience, plan: Path, again: str) -> None:
+def show_restored(
+    found: Restored, console: Console, audience: Audience, plan: Path, again: str
+) -> None:
     """The further views, and what they do; `again` is the command that looked for them."""
     ending = Text(f"restored with {plural('further view', len(found.views))}", style="green")
     if found.exit_status:
         ending = Text("not against one who knows the search", style="yellow")
-    console.print(two_sides(headed(called(found), f"   {found.verdicts[0].label}"), personal(audience)))
+    console.print(
+        two_sides(headed(called(found), f"   {found.verdicts[0].label}"), personal(audience))
+    )
     console.print(two_sides(Text(""), ending))
     show_shares(found, console)
     show_views(found, console, audience)
@@ -110,9 +128,11 @@ def show_shares(found: Restored, console: Console) -> None:
         style = "red" if verdict.status == "breached" else "green"
         fits = crowds.large(verdict.measured["worlds"]) if "worlds" in verdict.measured else ""
         grid.add_row(
-            Text(name, style="dim"), gauge(share, BAR, style), crowds.belief_text(verdict.measured["gamma"], limit_of(verdict)),
+            Text(name, style="dim"),
+            gauge(share, BAR, style),
+            crowds.belief_text(verdict.measured["gamma"], limit_of(verdict)),
             Text(f"{fits} tables fit" if fits else "", style="dim"),
-        )  # fmt: skip
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -124,7 +144,11 @@ def show_views(found: Restored, console: Console, audience: Audience) -> None:
     grid.add_column()
     grid.add_column(justify="right", no_wrap=True)
     for one in found.views:
-        grid.add_row(Text(one.name, style="bold"), Text(query_told(one, audience)), Text(plural("row", one.rows), style="dim"))
+        grid.add_row(
+            Text(one.name, style="bold"),
+            Text(query_told(one, audience)),
+            Text(plural("row", one.rows), style="dim"),
+        )
     console.print(Padding(grid, (0, 0, 0, 2)))
 
 
@@ -137,32 +161,56 @@ def show_aware(found: Restored, console: Console, audience: Audience) -> None:
         put(console, found.aware.story, 4)
 
 
-def show_draft(found: Restored, console: Console, audience: Audience, plan: Path, again: str) -> None:
+def show_draft(
+    found: Restored, console: Console, audience: Audience, plan: Path, again: str
+) -> None:
     """Where the draft is, or the draft itself."""
     console.print()
     name = shlex.quote(str(plan))
     if found.exit_status:
         console.print(Text("Nothing was written.") if found.output is None else Text(""))
-        show_next(["try other columns (--columns)", f"{again} for one who does not know the search"], console)
+        show_next(
+            ["try other columns (--columns)", f"{again} for one who does not know the search"],
+            console,
+        )
         return
     if found.output is not None:
         console.print(hanging("Written", f"{found.output}: lines to paste into {plan}", 9))
     elif not found.draft_for(audience):
-        console.print(hanging("To publish them", "their lines for the plan name people: see them with --audience owner, or write them with -o DRAFT.yaml.", 2))
+        console.print(
+            hanging(
+                "To publish them",
+                "their lines for the plan name people: see them with --audience owner, or write them with -o DRAFT.yaml.",
+                2,
+            )
+        )
     else:
-        console.print(hanging("To publish them", f"add to {plan}, the check in place of the one that is there:", 2))
+        console.print(
+            hanging(
+                "To publish them", f"add to {plan}, the check in place of the one that is there:", 2
+            )
+        )
         for line in found.draft.splitlines():
             console.print(Text(f"    {line}"), soft_wrap=True)
     steps = [f"paste it into {plan}, then tacit check {name}"]
     if found.to_record:
-        steps.append(f"let them go out together: tacit ledger record {shlex.join(found.to_record)} --plan {name}")
+        steps.append(
+            f"let them go out together: tacit ledger record {shlex.join(found.to_record)} --plan {name}"
+        )
     # Who knows the search is asked about where everybody sees the same.
-    show_next([*steps, *([f"{again} --aware"] if found.aware is None and len(found.seen_by) < 2 else [])], console)
+    show_next(
+        [*steps, *([f"{again} --aware"] if found.aware is None and len(found.seen_by) < 2 else [])],
+        console,
+    )
 
 
 def show_not_restored(found: NotRestored, console: Console, audience: Audience, plan: Path) -> None:
     """Why there are no further views, and what would have to give."""
-    ending = Text("cannot be restored", style="bold red") if found.proved else Text("nothing found", style="yellow")
+    ending = (
+        Text("cannot be restored", style="bold red")
+        if found.proved
+        else Text("nothing found", style="yellow")
+    )
     console.print(two_sides(headed(called(found), f"   {found.verdicts[0].label}"), ending))
     put(console, f"{sentence(found.because)} Nothing was written.")
     if found.story and audience == "owner" and found.story != found.verdicts[0].story:
@@ -220,14 +268,22 @@ def fewest_told(found: Restored) -> str:
         first = f"no set of {'one view' if many == 2 else f'up to {many - 1} views'} restores it, of all that were considered"
     else:
         first = "fewer may do: not all smaller sets could be judged"
-    second = "none of as few keeps more tables" if looked.most_worlds else "others of as few may keep more tables"
+    second = (
+        "none of as few keeps more tables"
+        if looked.most_worlds
+        else "others of as few may keep more tables"
+    )
     return f"{first}; {second}. {sentence(looked_told(looked))}"
 
 
 def looked_told(looked: Looked) -> str:
     """What was looked at."""
     thinned = f"; not every end of {listed(looked.thinned)}" if looked.thinned else ""
-    kinds = [f"{plural('condition', looked.conditions)} on {listed(looked.columns)}"] if looked.conditions else []
+    kinds = (
+        [f"{plural('condition', looked.conditions)} on {listed(looked.columns)}"]
+        if looked.conditions
+        else []
+    )
     kinds += [f"{plural('class', looked.classes)} of what is out"] if looked.classes else []
     groups = f"{listed(kinds) or 'no conditions'} select {looked.candidates:,} different groups of people"
     return f"{groups}{thinned}; {plural('set', looked.judged)} were judged exactly"
@@ -238,9 +294,14 @@ def tally_lines(looked: Looked) -> list[str]:
     found = []
     for one in looked.sets:
         out: Mapping[str, Any] = one["ruled_out"]
-        parts = [f"{one['judged']:,} judged exactly", *(f"{many:,} {FACTS.get(fact, fact)}" for fact, many in out.items() if many)]
+        parts = [
+            f"{one['judged']:,} judged exactly",
+            *(f"{many:,} {FACTS.get(fact, fact)}" for fact, many in out.items() if many),
+        ]
         parts += [f"{one['left']:,} not judged"] if one["left"] else []
-        found.append(f"{plural('set', one['sets'])} of {plural('view', one['views'])}: {', '.join(parts)}")
+        found.append(
+            f"{plural('set', one['sets'])} of {plural('view', one['views'])}: {', '.join(parts)}"
+        )
     return found
 
 
@@ -257,8 +318,15 @@ def cost_told(found: Restored) -> str:
 def seen_told(found: Restored) -> str:
     """Who was judged, and what of all releases each of them sees; and who gets the further views."""
     own = {one.name for one in found.views}
-    each = [f"{who} ({listed([name for name in views if name not in own])}, and all further views)" for who, views in found.seen_by]
-    gets = f"the further views go to {listed(found.views[0].to)}, like {listed(found.releases)}" if found.views[0].to else "the further views are for everybody"
+    each = [
+        f"{who} ({listed([name for name in views if name not in own])}, and all further views)"
+        for who, views in found.seen_by
+    ]
+    gets = (
+        f"the further views go to {listed(found.views[0].to)}, like {listed(found.releases)}"
+        if found.views[0].to
+        else "the further views are for everybody"
+    )
     return f"{'; '.join(each)}{'. It holds for each of them' if len(each) > 1 else ''}; {gets}"
 
 
@@ -268,7 +336,9 @@ def seen_told(found: Restored) -> str:
 def render(found: Restored | NotRestored, audience: Audience) -> str:
     """The page as text; for a `shared` audience without any personal value."""
     done = isinstance(found, Restored)
-    assumptions = tuple(dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions))
+    assumptions = tuple(
+        dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions)
+    )
     return render_page(
         "restored_page.html",
         audience,
@@ -283,7 +353,9 @@ def render(found: Restored | NotRestored, audience: Audience) -> str:
         seen=seen_told(found) if isinstance(found, Restored) and found.seen_by else "",
         looked=looked_told(found.looked) if found.looked else "",
         tally=tally_lines(found.looked) if found.looked else [],
-        charts=crowds.charts(found.stages, found.verdicts, audience) if isinstance(found, Restored) else [],
+        charts=crowds.charts(found.stages, found.verdicts, audience)
+        if isinstance(found, Restored)
+        else [],
         unproved=[one for one in assumptions if one.checked != "yes"],
         glossary={**WORDS, **glossary(found.verdicts)},
     )
@@ -294,7 +366,12 @@ def numbers(found: Restored | NotRestored) -> list[tuple[str, str]]:
     told = []
     for name, verdict in zip(("before", "after"), found.verdicts, strict=False):
         if "gamma" in verdict.measured:
-            told.append((crowds.belief_text(verdict.measured["gamma"], limit_of(verdict)), f"largest share {name}"))
+            told.append(
+                (
+                    crowds.belief_text(verdict.measured["gamma"], limit_of(verdict)),
+                    f"largest share {name}",
+                )
+            )
         if "worlds" in verdict.measured:
             told.append((crowds.large(verdict.measured["worlds"], page=True), f"tables fit {name}"))
     return [*told, (plain(limit_of(found.verdicts[0])), "gamma")]
@@ -302,4 +379,8 @@ def numbers(found: Restored | NotRestored) -> list[tuple[str, str]]:
 
 def views_grid(found: Restored, audience: Audience) -> cards.Grid:
     """The further views as a table."""
-    return cards.Grid("", ["view", "query", "rows"], [[one.name, query_told(one, audience), f"{one.rows:,}"] for one in found.views])
+    return cards.Grid(
+        "",
+        ["view", "query", "rows"],
+        [[one.name, query_told(one, audience), f"{one.rows:,}"] for one in found.views],
+    )

@@ -17,11 +17,20 @@ def scoped(css: str, scope: str, dark: str) -> str:
     >>> print(scoped(":root { --ink: #000; } h1, p a { margin: 0; }", ".report", ".night"))
     .report { --ink: #000; }
     .report h1, .report p a { margin: 0; }
-    >>> print(scoped("@media (prefers-color-scheme: dark) { body { color: #fff; } } @media print { p { color: #000; } }", ".report", ".night"))
+    >>> print(
+    ...     scoped(
+    ...         "@media (prefers-color-scheme: dark) { body { color: #fff; } } @media print { p { color: #000; } }",
+    ...         ".report",
+    ...         ".night",
+    ...     )
+    ... )
     :where(.night) .report { color: #fff; }
     @media print { .report p { color: #000; } }
     """
-    return "\n".join(_rule(head, body, scope, dark) for head, body in _rules(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)))
+    return "\n".join(
+        _rule(head, body, scope, dark)
+        for head, body in _rules(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))
+    )
 
 
 def _rule(head: str, body: str, scope: str, dark: str) -> str:
@@ -30,7 +39,9 @@ def _rule(head: str, body: str, scope: str, dark: str) -> str:
         return scoped(body, f":where({dark}) {scope}", dark)
     if head.startswith("@"):
         return f"{head} {{ {scoped(body, scope, dark)} }}"
-    return f"{', '.join(_below(selector.strip(), scope) for selector in head.split(','))} {{ {body} }}"
+    return (
+        f"{', '.join(_below(selector.strip(), scope) for selector in head.split(','))} {{ {body} }}"
+    )
 
 
 def _below(selector: str, scope: str) -> str:

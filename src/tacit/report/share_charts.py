@@ -60,29 +60,57 @@ def shares_chart(stages: Stages, gamma: Fraction) -> Chart | None:
     left = LETTER * max(len(row["label"]) for row in bars) + 24
     right = LETTER * max(len(row["number"]) for row in bars) + 12
     width = WIDTH - left - right
-    limit = [{"share": float(gamma), "y": row["row"] - STEP // 2, "y2": row["row"] + STEP // 2} for row in bars]
+    limit = [
+        {"share": float(gamma), "y": row["row"] - STEP // 2, "y2": row["row"] + STEP // 2}
+        for row in bars
+    ]
     title = shares_finding(stages, shown[0], gamma)
     x = belief_axis("share")
     spec = {
         **frame(width, STEP * len(rows), left=left, right=right),
         "encoding": {"y": raw("row")},
         "layer": [
-            layer(heads, text_mark("left", dx=-left, weight=600), x={"value": 0}, text={"field": "label"}),
+            layer(
+                heads,
+                text_mark("left", dx=-left, weight=600),
+                x={"value": 0},
+                text={"field": "label"},
+            ),
             layer(bars, text_mark("left", dx=-left + 12), x={"value": 0}, text={"field": "label"}),
-            layer(bars, {"type": "bar", "orient": "horizontal", "height": 18, "cornerRadiusEnd": 3}, x=x, x2={"datum": 0}, color=raw("colour")),
-            layer(limit, {"type": "rule", "strokeDash": [4, 4], "color": INK}, x=x, y=raw("y"), y2=raw("y2")),
+            layer(
+                bars,
+                {"type": "bar", "orient": "horizontal", "height": 18, "cornerRadiusEnd": 3},
+                x=x,
+                x2={"datum": 0},
+                color=raw("colour"),
+            ),
+            layer(
+                limit,
+                {"type": "rule", "strokeDash": [4, 4], "color": INK},
+                x=x,
+                y=raw("y"),
+                y2=raw("y2"),
+            ),
             layer(bars, halo(text_mark("left", dx=8)), x=x, text={"field": "number"}),
-            layer(bars, text_mark("left", dx=8), x=x, text={"field": "number"}, color={"value": MUTED}),
+            layer(
+                bars, text_mark("left", dx=8), x=x, text={"field": "number"}, color={"value": MUTED}
+            ),
         ],
-    }  # fmt: skip
+    }
     note = f"The share of fitting tables in which they have each {spoken(stages.sensitive)}; the most exposed people first. The dashed line is gamma, {limit_text(gamma)}."
-    told = "; ".join(row["label"] if row["head"] else f"{row['label']}: {row['number']}" for row in rows)
+    told = "; ".join(
+        row["label"] if row["head"] else f"{row['label']}: {row['number']}" for row in rows
+    )
     return Chart(unbroken(title), unbroken(note), picture(spec, title, told))
 
 
 def most_exposed(stages: Stages, gamma: Fraction) -> list[int]:
     """The classes to show; where there are others, only a few whose value is certain: there is little to see."""
-    above = [one for one in stages.exposed if one in stages.shares and stages.last.largest[one].least > gamma]
+    above = [
+        one
+        for one in stages.exposed
+        if one in stages.shares and stages.last.largest[one].least > gamma
+    ]
     certain = [one for one in above if stages.last.largest[one].least == 1]
     others = above[len(certain) :]
     kept = certain[: max(MOST_CERTAIN, MOST_PEOPLE - len(others))]
@@ -95,16 +123,42 @@ def share_rows(stages: Stages, class_: int, gamma: Fraction, before: int) -> lis
     same = next((one for one in stages.meanings if one[0] == largest.value), (largest.value,))
     possible = [(share, value) for value, share in enumerate(stages.shares[class_]) if share]
     ordered = sorted(possible, key=lambda one: (-one[0], one[1]))
-    found = [{"head": True, "label": shortened(group_name(stages, class_), WIDTH // LETTER), "number": "", "share": 0.0, "colour": INK}]
+    found = [
+        {
+            "head": True,
+            "label": shortened(group_name(stages, class_), WIDTH // LETTER),
+            "number": "",
+            "share": 0.0,
+            "colour": INK,
+        }
+    ]
     for share, value in ordered[:MOST_VALUES]:
         colour = EXPOSED if value in same or share > gamma else SHELTERED
         text = shortened(value_words(stages.values[value]), 22)
-        found.append({"head": False, "label": text, "number": share_text(share, gamma), "share": float(share), "colour": colour})
+        found.append(
+            {
+                "head": False,
+                "label": text,
+                "number": share_text(share, gamma),
+                "share": float(share),
+                "colour": colour,
+            }
+        )
     if rest := ordered[MOST_VALUES:]:
         share = sum((one for one, _ in rest), Fraction(0))
         label = f"{len(rest)} others" if len(rest) > 1 else value_words(stages.values[rest[0][1]])
-        found.append({"head": False, "label": label, "number": share_text(share, gamma), "share": float(share), "colour": SHELTERED})
-    return [{**row, "row": STEP * (before + number) + STEP // 2} for number, row in enumerate(found)]
+        found.append(
+            {
+                "head": False,
+                "label": label,
+                "number": share_text(share, gamma),
+                "share": float(share),
+                "colour": SHELTERED,
+            }
+        )
+    return [
+        {**row, "row": STEP * (before + number) + STEP // 2} for number, row in enumerate(found)
+    ]
 
 
 def group_name(stages: Stages, class_: int) -> str:
@@ -149,9 +203,17 @@ def crowds_chart(sizes: Mapping[int, int], k: int, asked: str) -> Chart | None:
     everybody = sum(size * many for size, many in sizes.items())
     below = sum(size * many for size, many in sizes.items() if size < k)
     smallest = min(sizes)
-    title = f"{of_people(below, everybody)} in a crowd smaller than {k:,}" if below else f"Everybody is in a crowd of {smallest:,} or more"
+    title = (
+        f"{of_people(below, everybody)} in a crowd smaller than {k:,}"
+        if below
+        else f"Everybody is in a crowd of {smallest:,} or more"
+    )
     bars = size_bars(sizes, k)
-    lines = with_border(bar_lines(bars, lambda bar: f"{'crowd' if bar.high == 1 else 'crowds'} of {span(bar)}", k), bars, k)
+    lines = with_border(
+        bar_lines(bars, lambda bar: f"{'crowd' if bar.high == 1 else 'crowds'} of {span(bar)}", k),
+        bars,
+        k,
+    )
     note = f"{asked}: people by the size of their crowd, those who could swap their values without anybody noticing."
     return Chart(title, note, bar_chart(lines, everybody, title))
 
@@ -168,7 +230,9 @@ def size_bars(sizes: Mapping[int, int], k: int) -> tuple[Bar, ...]:
     inside: Counter[int] = Counter()
     for size, many in sizes.items():
         inside[int(np.searchsorted(edges, size, side="right")) - 1] += size * many
-    return trimmed(Bar(low, above - 1, inside[number]) for number, (low, above) in enumerate(pairwise(edges)))
+    return trimmed(
+        Bar(low, above - 1, inside[number]) for number, (low, above) in enumerate(pairwise(edges))
+    )
 
 
 # -- numbers ---------------------------------------------------------------------------------------------

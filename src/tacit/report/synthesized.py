@@ -62,7 +62,7 @@ WORDS = {
     "range query": "A question how many people live in a random rectangle (or have one of some random values). Its error is a part of the true number, or of a "
     "thousandth of all people where there are fewer.",
     "thresholded histogram": "Another mechanism: noise on every true count, and small ones left out. It is drawn here to compare with, and thrown away.",
-}  # fmt: skip
+}
 
 
 # -- the promise in words --------------------------------------------------------------------------------
@@ -89,7 +89,11 @@ def not_protected(release: Synthetic) -> str:
 
 def unit(release: Synthetic) -> str:
     """Who counts as one person."""
-    one = f"Each of the people that {release.count} counts is one person" if release.count else "One row is one person"
+    one = (
+        f"Each of the people that {release.count} counts is one person"
+        if release.count
+        else "One row is one person"
+    )
     return f"{one}: somebody who is in the table several times is protected for each time alone, and with a multiple of ε for all of them."
 
 
@@ -115,15 +119,25 @@ def noise_told(noise: NoiseSummary, groups: int) -> str:
     """How much noise was needed."""
     if noise.thresholds is not None:
         low, high = noise.thresholds
-        where = "every cell, also the empty ones," if noise.everywhere else "every cell that somebody is in"
+        where = (
+            "every cell, also the empty ones,"
+            if noise.everywhere
+            else "every cell that somebody is in"
+        )
         least = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         return f"{where} gets two-sided geometric noise; a count is published from {least} on"
     if noise.least is None or noise.greatest is None:
         return "none"
-    alpha = number(noise.least) if noise.least == noise.greatest else f"{number(noise.least)} to {number(noise.greatest)}"
+    alpha = (
+        number(noise.least)
+        if noise.least == noise.greatest
+        else f"{number(noise.least)} to {number(noise.greatest)}"
+    )
     many = f" ({number(noise.prior)} in all {plural('group', groups)})" if groups > 1 else ""
     which = "a group in the middle has" if groups > 1 else "the group has"
-    return f"{alpha} prior people in each cell (α); {which} {number(noise.median)} prior people{many}"
+    return (
+        f"{alpha} prior people in each cell (α); {which} {number(noise.median)} prior people{many}"
+    )
 
 
 def number(value: Fraction | float) -> str:
@@ -153,7 +167,9 @@ def steps_grid(found: Synthesized) -> Grid | None:
     head = ["after", "ε", "δ", *(["ε by the dissertation"] if printed else [])]
     rows = []
     for step in found.steps:
-        beside = [epsilon_text(step.printed) if step.printed is not None else "–"] if printed else []
+        beside = (
+            [epsilon_text(step.printed) if step.printed is not None else "–"] if printed else []
+        )
         rows.append([step.name, epsilon_text(step.epsilon), delta_text(found.terms.delta), *beside])
     return Grid("", head, rows, len(rows) - 1)
 
@@ -175,7 +191,14 @@ def budget_grid(found: Synthesized) -> Grid | None:
     if not again:
         return None
     once = [["once", epsilon_text(float(found.terms.epsilon)), delta_text(found.terms.delta)]]
-    more = [[f"{one['times']} times", epsilon_text(float(one["epsilon"])), delta_text(float(one["delta"]))] for one in again]
+    more = [
+        [
+            f"{one['times']} times",
+            epsilon_text(float(one["epsilon"])),
+            delta_text(float(one["delta"])),
+        ]
+        for one in again
+    ]
     return Grid("", ["released", "ε", "δ"], [*once, *more])
 
 
@@ -183,7 +206,11 @@ def budget_told(found: Synthesized) -> str:
     """How several releases add up."""
     if not found.budget.get("again"):
         return ""
-    by = "by privacy-loss accounting" if found.budget.get("by") == "accounting" else "by sums of ε and δ"
+    by = (
+        "by privacy-loss accounting"
+        if found.budget.get("by") == "accounting"
+        else "by sums of ε and δ"
+    )
     return f"Releases about the same people add up; so much for as many like this one ({by}):"
 
 
@@ -195,26 +222,77 @@ def measures(release: Synthetic, utility: FlowUtility) -> list[tuple[str, str, M
     value, group = spoken(release.value), spoken(release.group)
     found: list[tuple[str, str, Measured, str]] = [
         ("people", f"{utility.people:,}", lambda one: f"{one.drawn:,}", "in the file"),
-        ("left empty", "0", lambda one: f"{one.empty:,}", f"{plural(group, 2).split(' ', 1)[1]} that have people and nobody in the file"),
-        ("total variation", "", lambda one: share(one.total_variation), f"of the people would have to change their {value}, within their {group}"),
-        (f"the same, of {value} alone", "", lambda one: share(one.value_variation), f"whatever the {group}"),
         (
-            f"top {plural(value, utility.of_top).removeprefix('1 ')}", str(utility.of_top), lambda one: f"{one.top:.3g}",
+            "left empty",
+            "0",
+            lambda one: f"{one.empty:,}",
+            f"{plural(group, 2).split(' ', 1)[1]} that have people and nobody in the file",
+        ),
+        (
+            "total variation",
+            "",
+            lambda one: share(one.total_variation),
+            f"of the people would have to change their {value}, within their {group}",
+        ),
+        (
+            f"the same, of {value} alone",
+            "",
+            lambda one: share(one.value_variation),
+            f"whatever the {group}",
+        ),
+        (
+            f"top {plural(value, utility.of_top).removeprefix('1 ')}",
+            str(utility.of_top),
+            lambda one: f"{one.top:.3g}",
             "of the most frequent are among the most frequent; ties count in part",
         ),
-        ("range queries", "", lambda one: queries_told(one.queries), "relative error: median, and what nine of ten do not exceed"),
-        (f"range queries in one {group}", "", lambda one: queries_told(one.group_queries), "the same for each of them"),
-    ]  # fmt: skip
-    return [*found[:2], *distance_measures(utility, group), *found[2:]] if utility.has_distances else found
+        (
+            "range queries",
+            "",
+            lambda one: queries_told(one.queries),
+            "relative error: median, and what nine of ten do not exceed",
+        ),
+        (
+            f"range queries in one {group}",
+            "",
+            lambda one: queries_told(one.group_queries),
+            "the same for each of them",
+        ),
+    ]
+    return (
+        [*found[:2], *distance_measures(utility, group), *found[2:]]
+        if utility.has_distances
+        else found
+    )
 
 
 def distance_measures(utility: FlowUtility, group: str) -> list[tuple[str, str, Measured, str]]:
     """What is compared where places are known."""
     return [
-        ("mean distance", miles(utility.mean_true), lambda one: miles(one.mean_synthetic), f"from the {group}"),
-        ("mean of short distances", miles(utility.short_mean_true), lambda one: miles(one.short_mean_synthetic), f"below {miles(utility.short)}, the true median"),
-        ("spurious long distances", "0", lambda one: of_all(one.beyond_longest, one.drawn), f"people farther away than anybody of their {group} truly is"),
-        ("very long distances", "up to 1 %", lambda one: of_all(one.beyond_far, one.drawn), f"people farther away than 99 % of their {group} truly are"),
+        (
+            "mean distance",
+            miles(utility.mean_true),
+            lambda one: miles(one.mean_synthetic),
+            f"from the {group}",
+        ),
+        (
+            "mean of short distances",
+            miles(utility.short_mean_true),
+            lambda one: miles(one.short_mean_synthetic),
+            f"below {miles(utility.short)}, the true median",
+        ),
+        (
+            "spurious long distances",
+            "0",
+            lambda one: of_all(one.beyond_longest, one.drawn),
+            f"people farther away than anybody of their {group} truly is",
+        ),
+        (
+            "very long distances",
+            "up to 1 %",
+            lambda one: of_all(one.beyond_far, one.drawn),
+            f"people farther away than 99 % of their {group} truly are",
+        ),
     ]
 
 
@@ -241,7 +319,13 @@ def utility_grid(found: Synthesized, release: Synthetic, *, page: bool = True) -
     """Synthetic against true, and the histogram beside it; a page also says what is counted."""
     if found.utility is None:
         return None
-    head = ["", "true", "synthetic", *(["thresholded histogram"] if found.baseline else []), *(["what it counts"] if page else [])]
+    head = [
+        "",
+        "true",
+        "synthetic",
+        *(["thresholded histogram"] if found.baseline else []),
+        *(["what it counts"] if page else []),
+    ]
     rows = []
     for name, true, measured, says in measures(release, found.utility):
         beside = [measured(found.baseline)] if found.baseline else []
@@ -255,14 +339,21 @@ def bands_grid(found: Synthesized, release: Synthetic, *, page: bool = True) -> 
     if utility is None or not utility.bands:
         return None
     beside = {band.least: band for band in baseline.bands} if baseline is not None else {}
-    columns: list[tuple[str, str, Callable[[float], str]]] = [("total variation", "total_variation", share)]
-    columns += [("range queries", "query_error", share), ("top values kept", "top", share)] if page else []
+    columns: list[tuple[str, str, Callable[[float], str]]] = [
+        ("total variation", "total_variation", share)
+    ]
+    columns += (
+        [("range queries", "query_error", share), ("top values kept", "top", share)] if page else []
+    )
     if utility.has_distances:
         columns.insert(0, ("mean distance off by", "error", miles))
     rows = []
     for band in utility.bands:
         other = beside.get(band.least)
-        cells = [both(told, getattr(band, name), getattr(other, name) if other is not None else None) for _, name, told in columns]
+        cells = [
+            both(told, getattr(band, name), getattr(other, name) if other is not None else None)
+            for _, name, told in columns
+        ]
         rows.append([f"{band.label} people", f"{band.groups:,}", *cells])
     return Grid("", [spoken(release.group), "how many", *(name for name, _, _ in columns)], rows)
 
@@ -279,22 +370,46 @@ def largest_grid(found: Synthesized, release: Synthetic) -> Grid | None:
     if utility is None or drawn is None:
         return None
     by = utility.groups
-    places = sorted(range(len(by.people)), key=lambda place: (-int(by.people[place]), place))[:LARGEST_GROUPS]
+    places = sorted(range(len(by.people)), key=lambda place: (-int(by.people[place]), place))[
+        :LARGEST_GROUPS
+    ]
     far = utility.has_distances
     rows = []
     for place in places:
-        distances = [miles(float(by.mean_true[place])), miles(float(by.mean_synthetic[place])), f"{int(by.beyond_longest[place]):,}"] if far else []
+        distances = (
+            [
+                miles(float(by.mean_true[place])),
+                miles(float(by.mean_synthetic[place])),
+                f"{int(by.beyond_longest[place]):,}",
+            ]
+            if far
+            else []
+        )
         kept = f"{by.top[place]:.2g} of {by.of_top[place]}"
-        rows.append([str(drawn.true.groups[place]), f"{by.people[place]:,}", *distances, share(by.total_variation(place)), kept])
+        rows.append(
+            [
+                str(drawn.true.groups[place]),
+                f"{by.people[place]:,}",
+                *distances,
+                share(by.total_variation(place)),
+                kept,
+            ]
+        )
     head = ["true mean distance", "synthetic", "spurious long"] if far else []
-    return Grid("", [spoken(release.group), "people", *head, "total variation", "top values kept"], rows)
+    return Grid(
+        "", [spoken(release.group), "people", *head, "total variation", "top values kept"], rows
+    )
 
 
 def better_told(found: Synthesized) -> str:
     """Where the thresholded histogram has the smaller error."""
     if found.utility is None or found.baseline is None:
         return ""
-    name, what = ("error", "error of the mean distance") if found.utility.has_distances else ("total_variation", "total variation")
+    name, what = (
+        ("error", "error of the mean distance")
+        if found.utility.has_distances
+        else ("total_variation", "total variation")
+    )
     beside = {band.least: band for band in found.baseline.bands}
     # Groups that the histogram leaves empty have no mean distance: its total variation must be smaller too.
     smaller = [
@@ -312,19 +427,41 @@ def better_told(found: Synthesized) -> str:
 # -- the terminal ----------------------------------------------------------------------------------------
 
 
-def show(found: Synthesized, console: Console, release: Synthetic, audience: Audience = "owner", plan: Path = Path("tacit.yaml")) -> None:
+def show(
+    found: Synthesized,
+    console: Console,
+    release: Synthetic,
+    audience: Audience = "owner",
+    plan: Path = Path("tacit.yaml"),
+) -> None:
     """Print what was made: the promise and its price, what is still true, and where it is."""
     terms = found.terms
-    size = f"   {people(found.people)} in {plural('group', found.groups)}" if audience == "owner" else f"   {plural('group', found.groups)}"
+    size = (
+        f"   {people(found.people)} in {plural('group', found.groups)}"
+        if audience == "owner"
+        else f"   {plural('group', found.groups)}"
+    )
     console.print(two_sides(headed(found.release, size), personal(audience)))
     console.print(hanging("Protected", protected(release), INDENT))
     console.print(hanging("Not", not_protected(release), INDENT))
-    console.print(hanging("Promise", f"ε = {terms.epsilon}, δ = {delta_text(terms.delta)} in all, {BOTH[terms.guarantee]}", INDENT))
+    console.print(
+        hanging(
+            "Promise",
+            f"ε = {terms.epsilon}, δ = {delta_text(terms.delta)} in all, {BOTH[terms.guarantee]}",
+            INDENT,
+        )
+    )
     console.print(hanging("Noise", noise_told(found.noise, found.groups), INDENT))
     show_grid(steps_grid(found), console)
     if audience == "owner":
         if found.dropped[0]:
-            console.print(hanging("Left out", f"{people(found.dropped[0])} outside the domain ({plural('pair', found.dropped[1])})", INDENT))
+            console.print(
+                hanging(
+                    "Left out",
+                    f"{people(found.dropped[0])} outside the domain ({plural('pair', found.dropped[1])})",
+                    INDENT,
+                )
+            )
         show_grid(utility_grid(found, release, page=False), console)
         show_grid(bands_grid(found, release, page=False), console)
         if told := better_told(found):
@@ -333,7 +470,9 @@ def show(found: Synthesized, console: Console, release: Synthetic, audience: Aud
     console.print()
     console.print(two_sides(Text(found.release, style="bold"), conclusion(found.verdicts)))
     for verdict in found.verdicts:
-        show_verdict(verdict if audience == "owner" else replace(verdict, warnings=()), console, audience)
+        show_verdict(
+            verdict if audience == "owner" else replace(verdict, warnings=()), console, audience
+        )
     show_assumptions(found.verdicts, console)
     show_output(found, console, audience, release.table, plan)
 
@@ -360,33 +499,63 @@ def show_budget(found: Synthesized, console: Console) -> None:
         show_grid(budget_grid(found), console)
 
 
-def show_output(found: Synthesized, console: Console, audience: Audience, table: str, plan: Path) -> None:
+def show_output(
+    found: Synthesized, console: Console, audience: Audience, table: str, plan: Path
+) -> None:
     """Where the synthetic people are, or why there are none; and what to do next."""
     console.print()
     name = shlex.quote(str(plan))
     if found.output is None:
         put(console, f"{found.because[0].upper()}{found.because[1:]}.", 0)
-        show_next([f"change epsilon and delta of {found.release} in {plan}", f"tacit check {name} --only {shlex.quote(found.release)}"], console)
+        show_next(
+            [
+                f"change epsilon and delta of {found.release} in {plan}",
+                f"tacit check {name} --only {shlex.quote(found.release)}",
+            ],
+            console,
+        )
         return
-    again = f", {plural('batch', found.drawing.resumed)} from an earlier run" if found.drawing.resumed and audience == "owner" else ""
-    console.print(hanging("Written", f"{found.output}: {people(found.drawing.people)} in {plural('row', found.drawing.rows)} in random order{again}", INDENT))
+    again = (
+        f", {plural('batch', found.drawing.resumed)} from an earlier run"
+        if found.drawing.resumed and audience == "owner"
+        else ""
+    )
+    console.print(
+        hanging(
+            "Written",
+            f"{found.output}: {people(found.drawing.people)} in {plural('row', found.drawing.rows)} in random order{again}",
+            INDENT,
+        )
+    )
     record = f"tacit ledger record {shlex.quote(found.release)} --answer {shlex.quote(str(found.output))} --plan {name}"
-    show_next([record, f"publish {found.output}, and nothing that compares it with {table}"], console)
+    show_next(
+        [record, f"publish {found.output}, and nothing that compares it with {table}"], console
+    )
 
 
 # -- the page --------------------------------------------------------------------------------------------
 
 
-def write_page(found: Synthesized, report: Path | None, audience: Audience, release: Synthetic, areas: Areas | None = None) -> None:
+def write_page(
+    found: Synthesized,
+    report: Path | None,
+    audience: Audience,
+    release: Synthetic,
+    areas: Areas | None = None,
+) -> None:
     """Write the page, where asked."""
     if report is not None:
         write(render(found, audience, release, areas=areas), report)
 
 
-def render(found: Synthesized, audience: Audience, release: Synthetic, *, areas: Areas | None = None) -> str:
+def render(
+    found: Synthesized, audience: Audience, release: Synthetic, *, areas: Areas | None = None
+) -> str:
     """The page as text; for a `shared` audience without any number that the true table was looked at for."""
     owner = audience == "owner"
-    assumptions = tuple(dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions))
+    assumptions = tuple(
+        dict.fromkeys(one for verdict in found.verdicts for one in verdict.assumptions)
+    )
     pictures = drawn_maps(found, owner, spoken(release.group), areas)
     group = spoken(release.group)
     return render_page(
@@ -394,14 +563,32 @@ def render(found: Synthesized, audience: Audience, release: Synthetic, *, areas:
         audience,
         found=found,
         release=release,
-        verdicts=[verdict if owner else replace(verdict, warnings=()) for verdict in found.verdicts],  # these may name true counts
-        status=next((one for one in ("breached", "undecided") if any(verdict.status == one for verdict in found.verdicts)), "holds"),
+        verdicts=[
+            verdict if owner else replace(verdict, warnings=()) for verdict in found.verdicts
+        ],  # these may name true counts
+        status=next(
+            (
+                one
+                for one in ("breached", "undecided")
+                if any(verdict.status == one for verdict in found.verdicts)
+            ),
+            "holds",
+        ),
         conclusion=conclusion(found.verdicts).plain,
         numbers=numbers(found, owner),
-        promise=[("Protected", protected(release)), ("Not protected", not_protected(release)), ("One person", unit(release))],
+        promise=[
+            ("Protected", protected(release)),
+            ("Not protected", not_protected(release)),
+            ("One person", unit(release)),
+        ],
         meaning=meaning(found, release),
         guarantee=BOTH[found.terms.guarantee],
-        curve=privacy_curve(curve_of(found), float(found.terms.epsilon), found.terms.delta, guarantee=found.terms.guarantee),
+        curve=privacy_curve(
+            curve_of(found),
+            float(found.terms.epsilon),
+            found.terms.delta,
+            guarantee=found.terms.guarantee,
+        ),
         steps=steps_grid(found),
         noise=noise_told(found.noise, found.groups),
         budget=budget_told(found),
@@ -410,7 +597,12 @@ def render(found: Synthesized, audience: Audience, release: Synthetic, *, areas:
         bands=bands_grid(found, release) if owner else None,
         better=better_told(found) if owner else "",
         largest=largest_grid(found, release) if owner else None,
-        charts=[*distance_charts(found.utility, group), *error_charts(found.utility, group, found.baseline)] if owner and found.utility is not None else [],
+        charts=[
+            *distance_charts(found.utility, group),
+            *error_charts(found.utility, group, found.baseline),
+        ]
+        if owner and found.utility is not None
+        else [],
         maps=pictures,
         warnings=shown_warnings(found, audience),
         steps_next=next_steps(found, owner),
@@ -424,18 +616,33 @@ def drawn_maps(found: Synthesized, owner: bool, group: str, areas: Areas | None)
     drawn = found.picture
     if drawn is None or found.output is None:
         return []
-    return maps(drawn.synthetic, drawn.positions, true=drawn.true if owner else None, areas=areas, group=group)
+    return maps(
+        drawn.synthetic,
+        drawn.positions,
+        true=drawn.true if owner else None,
+        areas=areas,
+        group=group,
+    )
 
 
 def numbers(found: Synthesized, owner: bool) -> list[tuple[str, str]]:
     """The release in a few numbers."""
-    told = [(str(found.terms.epsilon), "ε in all"), (delta_text(found.terms.delta), "δ in all"), (f"{found.groups:,}", "groups")]
+    told = [
+        (str(found.terms.epsilon), "ε in all"),
+        (delta_text(found.terms.delta), "δ in all"),
+        (f"{found.groups:,}", "groups"),
+    ]
     if found.output is not None:
         told.append((f"{found.drawing.people:,}", "synthetic people"))
     if owner and found.utility is not None:
         told.append((share(found.utility.total_variation), "total variation"))
         if found.utility.has_distances:
-            told.append((f"{found.utility.mean_synthetic:.3g} for {found.utility.mean_true:.3g}", "mean distance in miles"))
+            told.append(
+                (
+                    f"{found.utility.mean_synthetic:.3g} for {found.utility.mean_true:.3g}",
+                    "mean distance in miles",
+                )
+            )
     return told
 
 
@@ -451,21 +658,31 @@ def curve_of(found: Synthesized) -> list[tuple[float, float]]:
 def next_steps(found: Synthesized, owner: bool) -> list[str]:
     """What to do now."""
     if found.output is None:
-        return [f"Change epsilon or delta of {found.release} in the plan, or its check, and run tacit check."]
-    steps = [f"Publish {found.output}; ε and δ may be published with it, and the curve and the noise too."]
+        return [
+            f"Change epsilon or delta of {found.release} in the plan, or its check, and run tacit check."
+        ]
+    steps = [
+        f"Publish {found.output}; ε and δ may be published with it, and the curve and the noise too."
+    ]
     if owner:
-        steps.append("Keep this page: it shows true counts. For others write one with --audience shared.")
-        steps.append("Do not draw again until a file looks better: each file that somebody sees adds to ε and δ, and choosing among several tells about the table.")
+        steps.append(
+            "Keep this page: it shows true counts. For others write one with --audience shared."
+        )
+        steps.append(
+            "Do not draw again until a file looks better: each file that somebody sees adds to ε and δ, and choosing among several tells about the table."
+        )
     return steps
 
 
 def glossary(found: Synthesized, owner: bool) -> dict[str, str]:
     """The words of this page."""
-    hidden = set() if owner and found.utility is not None else {"total variation", "range query", "thresholded histogram"}
+    hidden = (
+        set()
+        if owner and found.utility is not None
+        else {"total variation", "range query", "thresholded histogram"}
+    )
     if found.noise.thresholds is not None:
         hidden |= {"prior people", "alpha (α)"}
     if found.baseline is None:
         hidden |= {"thresholded histogram"}
     return {word: text for word, text in WORDS.items() if word not in hidden}
-
-

@@ -92,7 +92,10 @@ def example(found: Repaired, column: str) -> tuple[str, str] | None:
     recoded = found.recoded
     values, labels = recoded.raw.base.dictionaries[column], recoded.labels[column]
     here = slice(LOOKED_AT)
-    pairs = recoded.raw.base.codes(column)[recoded.rows[here]] * len(labels) + recoded.codes[column][here]
+    pairs = (
+        recoded.raw.base.codes(column)[recoded.rows[here]] * len(labels)
+        + recoded.codes[column][here]
+    )
     ways, which = np.unique(pairs, return_inverse=True)
     often = np.bincount(which, weights=recoded.counts[here], minlength=len(ways))
     for place in np.argsort(-often, kind="stable").tolist():
@@ -112,7 +115,9 @@ def example_row(found: Repaired) -> tuple[str, str]:
         code = int(base.codes(name)[recoded.rows[cell]])
         values = base.dictionaries[name]
         before.append(written(values[code] if code < len(values) else None))
-    after = [written(recoded.labels[name][int(recoded.codes[name][cell])]) for name in recoded.raw.quasi]
+    after = [
+        written(recoded.labels[name][int(recoded.codes[name][cell])]) for name in recoded.raw.quasi
+    ]
     return ", ".join(before), ", ".join(after)
 
 
@@ -149,7 +154,14 @@ def figures(found: Repaired) -> list[Figure]:
         says = f"error of random counts, median; nine of ten: {most}"
         told.append(Figure("range queries", "0 %", half, says))
     moved = max((float(one["moved"]) for one in utility["columns"].values()), default=0.0)
-    told.append(Figure("marginals", "0 %", share(moved), "how far a single column's distribution moved, at most"))
+    told.append(
+        Figure(
+            "marginals",
+            "0 %",
+            share(moved),
+            "how far a single column's distribution moved, at most",
+        )
+    )
     return told
 
 
@@ -161,7 +173,14 @@ def key_of(measure: str) -> str:
 def number(value: str | float | None) -> str:
     """A cost as a person reads it: few digits, rounded up.
 
-    >>> number("0.498815"), number("222882126"), number("15081/10"), number(8.42596), number(0.5), number(None)
+    >>> (
+    ...     number("0.498815"),
+    ...     number("222882126"),
+    ...     number("15081/10"),
+    ...     number(8.42596),
+    ...     number(0.5),
+    ...     number(None),
+    ... )
     ('0.4989', '222,882,126', '1,508.1', '8.426', '0.5', '')
     """
     if value is None:
@@ -223,7 +242,11 @@ def local_told(found: Repaired) -> str:
 def method_told(found: Repaired) -> str:
     """How the release was made, and what was asked of it."""
     repair = found.repair
-    parts = ["whole columns, by levels" if found.recoded.generalization is not None else local_told(found)]
+    parts = [
+        "whole columns, by levels"
+        if found.recoded.generalization is not None
+        else local_told(found)
+    ]
     parts += [f"{name} counts {plain(weight)}" for name, weight in repair.weights.items()]
     parts += [f"{name} at most level {level}" for name, level in repair.at_most.items()]
     return f"{repair.method}: {'; '.join(parts)}"
@@ -235,7 +258,10 @@ def levels_told(levels: Mapping[str, int]) -> str:
     >>> levels_told({"zip": 1, "age": 0, "sex": 1}), levels_told({"zip": 0})
     ('zip 1, sex 1', 'nothing is generalized')
     """
-    return ", ".join(f"{name} {level}" for name, level in levels.items() if level) or "nothing is generalized"
+    return (
+        ", ".join(f"{name} {level}" for name, level in levels.items() if level)
+        or "nothing is generalized"
+    )
 
 
 def some(choices: Sequence[Choice], most: int) -> list[tuple[int, Choice]]:
@@ -244,7 +270,10 @@ def some(choices: Sequence[Choice], most: int) -> list[tuple[int, Choice]]:
     if len(numbered) <= most:
         return numbered
     chosen = [one for one in numbered if one[1].chosen]
-    front = [*undominated(numbered, risk_of)[: most // 2], *undominated(numbered, belief_of)[: most // 2 - 1]]
+    front = [
+        *undominated(numbered, risk_of)[: most // 2],
+        *undominated(numbered, belief_of)[: most // 2 - 1],
+    ]
     first = dict((*chosen, *front, *numbered))
     return sorted(list(first.items())[:most], key=lambda one: one[0])
 
@@ -259,7 +288,9 @@ def belief_of(choice: Choice) -> Fraction:
     return choice.belief or Fraction(0)
 
 
-def undominated(numbered: Sequence[tuple[int, Choice]], risk: Callable[[Choice], Fraction]) -> list[tuple[int, Choice]]:
+def undominated(
+    numbered: Sequence[tuple[int, Choice]], risk: Callable[[Choice], Fraction]
+) -> list[tuple[int, Choice]]:
     """Those to which no other is better both in cost and in risk, the cheapest first."""
     front: list[tuple[int, Choice]] = []
     for place, choice in sorted(numbered, key=lambda one: (one[1].cost, risk(one[1]))):
@@ -291,7 +322,9 @@ def aware_told(found: Repaired) -> list[str]:
     if found.recoded.generalization is None:
         return ["What somebody learns who knows how groups were found is not computed."]
     if found.repair.suppress:
-        return ["What somebody learns who knows how the levels were chosen is not computed where rows may be dropped."]
+        return [
+            "What somebody learns who knows how the levels were chosen is not computed where rows may be dropped."
+        ]
     return ["What somebody learns who knows how the levels were chosen was not computed."]
 
 
@@ -300,7 +333,9 @@ def not_written_told(found: Repaired) -> str:
     table = found.recoded.raw.table
     named = [name for name in found.not_written if name in table.identifiers]
     other = [name for name in found.not_written if name not in table.identifiers]
-    parts = [f"{listed(named)} ({'identifier' if len(named) == 1 else 'identifiers'})"] if named else []
+    parts = (
+        [f"{listed(named)} ({'identifier' if len(named) == 1 else 'identifiers'})"] if named else []
+    )
     parts += [f"{listed(other)} (no role)"] if other else []
     return "; ".join(parts)
 
@@ -317,13 +352,26 @@ def snippet(found: Repaired, plan: Plan) -> list[str]:
         return []
     name = f"{found.release}-written"
     file = Path(os.path.relpath(found.output, plan.folder)).as_posix()
-    lines = ["releases:", f"  {key(name)}: {{table: {key(found.recoded.raw.table.name)}, file: {key(file)}}}", "checks:"]
-    return [*lines, *(f"  - {check_line(check, name, found.release)}" for check in plan.checks if found.release in check.releases)]
+    lines = [
+        "releases:",
+        f"  {key(name)}: {{table: {key(found.recoded.raw.table.name)}, file: {key(file)}}}",
+        "checks:",
+    ]
+    return [
+        *lines,
+        *(
+            f"  - {check_line(check, name, found.release)}"
+            for check in plan.checks
+            if found.release in check.releases
+        ),
+    ]
 
 
 def conclusion_told(found: Repaired) -> str:
     """What may be said of the release: of checks that were not asked nothing is known."""
-    return "meets the checks that were asked" if found.not_asked else "meets the checks of this plan"
+    return (
+        "meets the checks that were asked" if found.not_asked else "meets the checks of this plan"
+    )
 
 
 def not_asked_told(found: Repaired) -> str:
@@ -337,12 +385,19 @@ def not_asked_told(found: Repaired) -> str:
 def check_line(check: Check, release: str, before: str = "") -> str:
     """The same check, about another release in place of the one it was about `before`.
 
-    >>> check_line(Check("l-diversity", {"kind": "entropy", "l": Fraction(14, 5)}, sensitive="condition"), "file")
+    >>> check_line(
+    ...     Check("l-diversity", {"kind": "entropy", "l": Fraction(14, 5)}, sensitive="condition"),
+    ...     "file",
+    ... )
     'l-diversity: {release: file, kind: entropy, l: 2.8, sensitive: condition}'
     """
     several = [release if name == before else name for name in check.releases]
     about = {"releases": several} if len(several) > 1 else {"release": release}
-    told = {**about, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
+    told = {
+        **about,
+        **check.parameters,
+        **({"sensitive": check.sensitive} if check.sensitive else {}),
+    }
     return f"{check.kind}: {as_yaml(told)}"
 
 
@@ -364,7 +419,11 @@ def quoted(text: str) -> str:
 def as_yaml(value: Any) -> str:
     """A parameter as the plan writes it."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key(str(name))}: {as_yaml(one)}" for name, one in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{key(str(name))}: {as_yaml(one)}" for name, one in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple | set | frozenset):
         return "[" + ", ".join(as_yaml(one) for one in value) + "]"
     if isinstance(value, Fraction | int) and not isinstance(value, bool):

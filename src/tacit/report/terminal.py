@@ -42,8 +42,18 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
         for number, verdict in enumerate(verdicts):
             if number and has_tables(verdicts[number - 1], audience):
                 console.print()
-            first = told.setdefault(same_story(verdict), verdict) if queries.is_about_queries(verdict) else verdict
-            show_verdict(verdict, console, audience, first if first is not verdict else None, assessment.stages.get(release))
+            first = (
+                told.setdefault(same_story(verdict), verdict)
+                if queries.is_about_queries(verdict)
+                else verdict
+            )
+            show_verdict(
+                verdict,
+                console,
+                audience,
+                first if first is not verdict else None,
+                assessment.stages.get(release),
+            )
     show_legend(assessment.verdicts, console, audience)
     show_assumptions(assessment.verdicts, console)
 
@@ -51,11 +61,18 @@ def show(assessment: Assessment, console: Console, audience: Audience = "owner")
 def show_tables(assessment: Assessment, console: Console, audience: Audience) -> None:
     """Who is in which table, and who must not learn what."""
     told = tables(assessment)
-    owner = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
+    owner = (
+        "owner's view: contains personal values"
+        if audience == "owner"
+        else "no personal values shown"
+    )
     for text in told:
         console.print(two_sides(text, Text(owner, style="dim")))
         owner = ""
-    if not told and any(worlds.is_about_worlds(verdict) and not worlds.is_made_up(verdict) for verdict in assessment.verdicts):
+    if not told and any(
+        worlds.is_about_worlds(verdict) and not worlds.is_made_up(verdict)
+        for verdict in assessment.verdicts
+    ):
         console.print(two_sides(Path(assessment.plan).name, Text(owner, style="dim")))
     for name in ("protects", "against", "measure"):
         label = {"protects": "Secret", "against": "Adversary", "measure": "Measure"}[name]
@@ -67,9 +84,14 @@ def show_tables(assessment: Assessment, console: Console, audience: Audience) ->
 def tables(assessment: Assessment) -> list[str]:
     """The tables that were looked at, each in a line."""
     counted = {
-        question.table.name: f"{question.table.name}: {question.rows:,} rows, {people(question.people)}" for question in assessment.questions.values()
+        question.table.name: f"{question.table.name}: {question.rows:,} rows, {people(question.people)}"
+        for question in assessment.questions.values()
     }
-    seen = {name: f"{name}: {people(number)} judged" for name, number in assessment.people.items() if name not in counted}
+    seen = {
+        name: f"{name}: {people(number)} judged"
+        for name, number in assessment.people.items()
+        if name not in counted
+    }
     return [*counted.values(), *seen.values()]
 
 
@@ -105,7 +127,10 @@ def conclusion(verdicts: Sequence[Verdict], every: Sequence[Verdict] = ()) -> Te
 def not_together(verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     """With which other releases what is judged here does not hold, in words; nothing where there are none."""
     own = judged(verdicts[0]) if verdicts else []
-    for status, words in (("breached", "not together with"), ("undecided", "not decided together with")):
+    for status, words in (
+        ("breached", "not together with"),
+        ("undecided", "not decided together with"),
+    ):
         for one in every:
             others = [name for name in judged(one) if name not in own]
             if one.status == status and others and set(own) < set(judged(one)):
@@ -121,21 +146,31 @@ def judged(verdict: Verdict) -> list[str]:
 
 def headline(release: str, verdicts: list[Verdict], every: Sequence[Verdict] = ()) -> Grid:
     """A release and what to do with it."""
-    return two_sides(Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts, every))
+    return two_sides(
+        Text(queries.heading(release, verdicts), style="bold"), conclusion(verdicts, every)
+    )
 
 
 def show_verdict(
-    verdict: Verdict, console: Console, audience: Audience, before: Verdict | None = None, stages: Stages | None = None
+    verdict: Verdict,
+    console: Console,
+    audience: Audience,
+    before: Verdict | None = None,
+    stages: Stages | None = None,
 ) -> None:
     """One verdict in a line, and below it the story for the owner; `before` has told the same story."""
     owner = audience == "owner"
-    said = Text(f"{worlds.title(verdict, owner)}   ", style="bold").append(queries.because(verdict), style="not bold")
+    said = Text(f"{worlds.title(verdict, owner)}   ", style="bold").append(
+        queries.because(verdict), style="not bold"
+    )
     line = Grid.grid(padding=(0, 2, 0, 0), expand=True)
     line.add_column(width=INDENT - 4)
     line.add_column(ratio=1)
     line.add_column(justify="right", no_wrap=True)
     line.add_row(
-        Text(WORDS[verdict.status], style=STYLES[verdict.status]), said, Text(verdict.certainty, style="dim")
+        Text(WORDS[verdict.status], style=STYLES[verdict.status]),
+        said,
+        Text(verdict.certainty, style="dim"),
     )
     console.print(Padding(line, (0, 0, 0, 2)))
     if queries.is_about_queries(verdict):
@@ -155,7 +190,11 @@ def show_verdict(
 
 def has_tables(verdict: Verdict, audience: Audience) -> bool:
     """Is the verdict's evidence shown as tables?"""
-    return bool(queries.disclosure(verdict) or worlds.evidence(verdict, audience == "owner") or crowds.is_about_overlaps(verdict))
+    return bool(
+        queries.disclosure(verdict)
+        or worlds.evidence(verdict, audience == "owner")
+        or crowds.is_about_overlaps(verdict)
+    )
 
 
 def same_story(verdict: Verdict) -> str:
@@ -169,19 +208,39 @@ def show_evidence(verdict: Verdict, console: Console, before: Verdict | None) ->
     if found is None:
         pairs = queries.subgoal_pairs(verdict)
         for pair in pairs[:MOST_PAIRS]:
-            below(f"{pair.secret} and {pair.view}: {pair.without} does without that row by {pair.mapping}", console)
+            below(
+                f"{pair.secret} and {pair.view}: {pair.without} does without that row by {pair.mapping}",
+                console,
+            )
         if len(pairs) > MOST_PAIRS:
             below(f"and {len(pairs) - MOST_PAIRS} more, see --json", console)
     elif before is not None:
         view, where = found.sides[1].name, subject_text(before.subject)
-        below(f"{view} does so alone, see above." if view == where else f"It is {view}, see above: {where}.", console)
+        below(
+            f"{view} does so alone, see above."
+            if view == where
+            else f"It is {view}, see above: {where}.",
+            console,
+        )
     else:
         below(queries.words(verdict), console)
-        below(two_instances([instance(side) for side in found.sides], console.width - INDENT - 4, console), console, space=1)
+        below(
+            two_instances(
+                [instance(side) for side in found.sides], console.width - INDENT - 4, console
+            ),
+            console,
+            space=1,
+        )
         for rows in found.path:
-            below(Group(Text("rows of which each excludes the next", style="dim"), small_table(rows)), console, space=1)
+            below(
+                Group(Text("rows of which each excludes the next", style="dim"), small_table(rows)),
+                console,
+                space=1,
+            )
         if found.changes:
-            advice = Text("To make it hold: ", style="bold").append(f"{' or '.join(found.changes)}.", style="not bold")
+            advice = Text("To make it hold: ", style="bold").append(
+                f"{' or '.join(found.changes)}.", style="not bold"
+            )
             below(advice, console, space=1)
 
 
@@ -207,7 +266,11 @@ def show_worlds(verdict: Verdict, console: Console, owner: bool) -> None:
 def databases(found: Sequence[worlds.Database], width: int, console: Console) -> RenderableType:
     """Databases with the secret's answers, table beside table where there is room, else one below the other."""
     columns: list[list[RenderableType]] = [
-        [Text(one.title, style="bold"), *map(small_table, (*one.tables, *([one.answer] if one.answer else [])))] for one in found
+        [
+            Text(one.title, style="bold"),
+            *map(small_table, (*one.tables, *([one.answer] if one.answer else []))),
+        ]
+        for one in found
     ]
     blocks = [Group(*column) for column in columns]
     wide = sum(Measurement.get(console, console.options, block).maximum for block in blocks) + 4
@@ -225,7 +288,9 @@ def odds(found: worlds.Odds) -> Group:
     if found.before is not None and found.after is not None:
         parts.append(Text("the first one's share of both", style="dim"))
         for when, share in (("before", found.before), ("after", found.after)):
-            parts.append(Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {percent(share)}"))
+            parts.append(
+                Text(f"   {when:<7}").append_text(gauge(share, 20)).append(f" {percent(share)}")
+            )
     return Group(*parts)
 
 
@@ -239,7 +304,10 @@ def show_crowds(verdict: Verdict, console: Console, owner: bool, stages: Stages 
         below(Text(f"{numbers[0].upper()}{numbers[1:]}.", style="dim"), console)
     if verdict.status != "breached":
         return
-    for rows in (crowds.above(verdict) if owner else None, crowds.smallest_crowds(verdict, owner=owner)):
+    for rows in (
+        crowds.above(verdict) if owner else None,
+        crowds.smallest_crowds(verdict, owner=owner),
+    ):
         if rows is not None:
             below(small_table(rows), console, space=1)
     if owner and (more := crowds.left_out(verdict)):
@@ -248,7 +316,11 @@ def show_crowds(verdict: Verdict, console: Console, owner: bool, stages: Stages 
     if limit is not None and (course := crowds.course(stages, limit, owner=owner)):
         below(course_table(course), console, space=1)
     if words := crowds.advice(verdict):
-        below(Text("To make it hold: ", style="bold").append(words, style="not bold"), console, space=1)
+        below(
+            Text("To make it hold: ", style="bold").append(words, style="not bold"),
+            console,
+            space=1,
+        )
 
 
 def course_table(course: crowds.Course) -> Group:
@@ -258,7 +330,13 @@ def course_table(course: crowds.Course) -> Group:
         grid.add_column(**column)
     for step in course.steps:
         bar = gauge(step.share or 0, BAR, "red" if step.is_above else "")
-        grid.add_row("", f"after {step.release}", bar, Text(step.percent, style="bold" if step.is_above else ""), step.text)
+        grid.add_row(
+            "",
+            f"after {step.release}",
+            bar,
+            Text(step.percent, style="bold" if step.is_above else ""),
+            step.text,
+        )
     return Group(Text(f"largest share of the tables for {course.who}"), grid)
 
 
@@ -295,15 +373,22 @@ def small_table(rows: queries.Rows) -> Group:
     if rows.head:
         grid.add_row("", *(Text(name, style="dim") for name in rows.head))
     for row, mark in zip(rows.rows, rows.marks, strict=True):
-        grid.add_row(Text(mark, style=MARKS[mark]), *(Text(cell, style=MARKS[mark]) for cell in row))
+        grid.add_row(
+            Text(mark, style=MARKS[mark]), *(Text(cell, style=MARKS[mark]) for cell in row)
+        )
     return Group(Text(rows.caption, style="dim" if not rows.head else ""), grid)
 
 
 def show_legend(verdicts: Sequence[Verdict], console: Console, audience: Audience) -> None:
     """What the tables' marks and new values mean, once."""
     about_queries = [found for verdict in verdicts if (found := queries.disclosure(verdict))]
-    about_worlds = [one for verdict in verdicts if (one := worlds.evidence(verdict, audience == "owner"))]
-    for text in (queries.legend(about_queries) if about_queries else "", worlds.legend(about_worlds)):
+    about_worlds = [
+        one for verdict in verdicts if (one := worlds.evidence(verdict, audience == "owner"))
+    ]
+    for text in (
+        queries.legend(about_queries) if about_queries else "",
+        worlds.legend(about_worlds),
+    ):
         if text:
             console.print()
             console.print(Text(text, style="dim"))
@@ -313,7 +398,10 @@ def show_assumptions(verdicts: Iterable[Verdict], console: Console) -> None:
     """What the verdicts rely on and cannot prove."""
     found = list(dict.fromkeys(one for verdict in verdicts for one in verdict.assumptions))
     console.print()
-    for label, checked in (("Assumed, not checked:", ("no", "cannot")), ("Assumed and checked:", ("yes",))):
+    for label, checked in (
+        ("Assumed, not checked:", ("no", "cannot")),
+        ("Assumed and checked:", ("yes",)),
+    ):
         texts = [one.text for one in found if one.checked in checked]
         if texts:
             console.print(hanging(label, "; ".join(texts) + ".", 2))
@@ -356,7 +444,11 @@ def hanging(label: str, text: str, indent: int) -> Grid | Padding:
 
 def personal(audience: Audience) -> Text:
     """Whether personal values are shown."""
-    said = "owner's view: contains personal values" if audience == "owner" else "no personal values shown"
+    said = (
+        "owner's view: contains personal values"
+        if audience == "owner"
+        else "no personal values shown"
+    )
     return Text(said, style="dim")
 
 

@@ -52,7 +52,9 @@ class Dot:
 def trade_offs(found: Repaired) -> list[Chart]:
     """What the solutions cost against what they risk: being picked out, and being believed to have a value."""
     drawn = [risk_chart(found)]
-    if any(choice.belief is not None for choice in found.choices) or (not found.choices and found.recoded.raw.sensitive):
+    if any(choice.belief is not None for choice in found.choices) or (
+        not found.choices and found.recoded.raw.sensitive
+    ):
         drawn.append(belief_chart(found))
     return drawn
 
@@ -75,7 +77,9 @@ def belief_chart(found: Repaired) -> Chart:
     columns = found.recoded.raw.sensitive
     whose = noun(columns[0]) if len(columns) == 1 else "sensitive value"
     sure = f"greatest belief in anybody's {whose} {percent(chosen.risk)}"
-    title = f"{cost_told(found, chosen.cost)}: " + (sure if chosen.risk < 1 else f"somebody's {whose} is certain")
+    title = f"{cost_told(found, chosen.cost)}: " + (
+        sure if chosen.risk < 1 else f"somebody's {whose} is certain"
+    )
     note = f"How sure one can be of somebody's {whose}, against the {measure_of(found)}. {how_to_read(found)}"
     return Chart(title, note, draw(dots, measure_of(found), title))
 
@@ -84,7 +88,11 @@ def how_to_read(found: Repaired) -> str:
     """What the dots are."""
     if len(found.choices) < 2:
         return "From the table as it is to the release."
-    which = "Each dot is a minimal solution" if found.all_choices else "Each dot is a minimal solution that was seen"
+    which = (
+        "Each dot is a minimal solution"
+        if found.all_choices
+        else "Each dot is a minimal solution that was seen"
+    )
     return f"{which}: further left more is kept, further down less is told. Numbers as in the list of solutions."
 
 
@@ -106,7 +114,11 @@ def crowd(risk: Fraction) -> str:
     ('everybody looks like 1,399 others or more', 'everybody looks like 1 other or more', 'somebody stands alone')
     """
     others = int(1 / risk) - 1
-    return f"everybody looks like {plural('other', others)} or more" if others else "somebody stands alone"
+    return (
+        f"everybody looks like {plural('other', others)} or more"
+        if others
+        else "somebody stands alone"
+    )
 
 
 def dots_of(found: Repaired, risk: Callable[[Choice], Fraction]) -> list[Dot]:
@@ -121,7 +133,12 @@ def dots_of(found: Repaired, risk: Callable[[Choice], Fraction]) -> list[Dot]:
     question, table = found.recoded.question(), found.recoded.raw
     sides = ((table, "before", "the table as it is"), (question, "after", "the release"))
     return [
-        Dot(label, decimal(found.utility[side].get(key, "0")), risk(as_choice(one)), chosen=side == "after")
+        Dot(
+            label,
+            decimal(found.utility[side].get(key, "0")),
+            risk(as_choice(one)),
+            chosen=side == "after",
+        )
         for one, side, label in sides
     ]
 
@@ -137,11 +154,16 @@ def decimal(text: str) -> float:
     return float(Fraction(text))
 
 
-def draw(dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fraction, str] | None = None) -> str:
+def draw(
+    dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fraction, str] | None = None
+) -> str:
     """Dots on two axes. The chosen one is dark and named; others have numbers where there is room."""
     width = WIDTH - LEFT - RIGHT
     across = domain([dot.cost for dot in dots], most=1.0 if measure == "loss" else None)
-    up = (0.0, 1.12 * max([float(dot.risk) for dot in dots] + ([float(allowed[0])] if allowed else [])))
+    up = (
+        0.0,
+        1.12 * max([float(dot.risk) for dot in dots] + ([float(allowed[0])] if allowed else [])),
+    )
     x = axis("cost", across, f"{measure} →  less is kept", ".3~s" if across[1] >= 1000 else ".6~g")
     y = axis("risk", up, "", ".0%" if up[1] > 0.05 else ".1%")
     rows = [row_of(dot, across, up, width) for dot in dots]
@@ -154,14 +176,32 @@ def draw(dots: Sequence[Dot], measure: str, title: str, *, allowed: tuple[Fracti
         **frame(width, HEIGHT, left=LEFT, right=RIGHT),
         "padding": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
         "layer": [
-            layer(line, {"type": "rule", "strokeDash": [4, 4], "color": MUTED}, y=y, x={"value": 0}, x2={"value": width}),
-            layer(line, {**text_mark(side), "dy": -10}, y=y, x={"value": end}, text={"field": "label"}, color={"value": MUTED}),
-            layer([row for row in rows if not row["chosen"]], dot_mark(SHELTERED, *((70, 0.75) if few else (34, 0.5))), x=x, y=y),
+            layer(
+                line,
+                {"type": "rule", "strokeDash": [4, 4], "color": MUTED},
+                y=y,
+                x={"value": 0},
+                x2={"value": width},
+            ),
+            layer(
+                line,
+                {**text_mark(side), "dy": -10},
+                y=y,
+                x={"value": end},
+                text={"field": "label"},
+                color={"value": MUTED},
+            ),
+            layer(
+                [row for row in rows if not row["chosen"]],
+                dot_mark(SHELTERED, *((70, 0.75) if few else (34, 0.5))),
+                x=x,
+                y=y,
+            ),
             layer([row for row in rows if row["chosen"]], dot_mark(INK, 170, 1), x=x, y=y),
             *label_layers(labels, "left", x, y),
             *label_layers(labels, "right", x, y),
         ],
-    }  # fmt: skip
+    }
     return picture(spec, title, told(dots, measure))
 
 
@@ -170,20 +210,36 @@ def dot_mark(colour: str, size: int, opacity: float) -> dict[str, Any]:
     return {"type": "point", "filled": True, "size": size, "opacity": opacity, "color": colour}
 
 
-def label_layers(rows: Sequence[dict[str, Any]], side: str, x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
+def label_layers(
+    rows: Sequence[dict[str, Any]], side: str, x: dict[str, Any], y: dict[str, Any]
+) -> list[dict[str, Any]]:
     """Labels on one side of their dots, with a white edge so that dots below do not disturb them."""
     away = 12 if side == "left" else -12
     drawn = []
     for bold in (False, True):
         some = [row for row in rows if row["chosen"] == bold and row["side"] == side]
         # The chosen one's name stands above it: the dots beside it are the most interesting ones.
-        mark = {**text_mark(side, dx=0 if bold else away, weight=600 if bold else 400), "dy": -18 if bold else 0}
+        mark = {
+            **text_mark(side, dx=0 if bold else away, weight=600 if bold else 400),
+            "dy": -18 if bold else 0,
+        }
         drawn.append(layer(some, halo(mark), x=x, y=y, text={"field": "label"}))
-        drawn.append(layer(some, mark, x=x, y=y, text={"field": "label"}, color={"value": INK if bold else MUTED}))
+        drawn.append(
+            layer(
+                some,
+                mark,
+                x=x,
+                y=y,
+                text={"field": "label"},
+                color={"value": INK if bold else MUTED},
+            )
+        )
     return drawn
 
 
-def row_of(dot: Dot, across: tuple[float, float], up: tuple[float, float], width: int) -> dict[str, Any]:
+def row_of(
+    dot: Dot, across: tuple[float, float], up: tuple[float, float], width: int
+) -> dict[str, Any]:
     """The data of a dot, and where it comes to stand."""
     place = (dot.cost - across[0]) / (across[1] - across[0]) * width
     label = f"{dot.label}, written" if dot.chosen and dot.label.isdigit() else dot.label
@@ -202,7 +258,9 @@ def row_of(dot: Dot, across: tuple[float, float], up: tuple[float, float], width
 def with_room(rows: Sequence[dict[str, Any]], width: int) -> list[dict[str, Any]]:
     """The dots that get their label: the chosen one, then the cheapest and lowest as long as there is room."""
     kept: list[dict[str, Any]] = []
-    for row in sorted(rows, key=lambda one: (not one["chosen"], one["px"] / width + 1 - one["py"] / HEIGHT)):
+    for row in sorted(
+        rows, key=lambda one: (not one["chosen"], one["px"] / width + 1 - one["py"] / HEIGHT)
+    ):
         wide = 8 * len(row["label"]) + 14
         start = row["px"] if row["side"] == "left" else row["px"] - wide
         box = (start, start + wide, row["py"] - (18 if row["chosen"] else 0))
@@ -220,17 +278,34 @@ def domain(values: Sequence[float], *, most: float | None) -> tuple[float, float
     """The ends of an axis, with some room around the values."""
     low, high = min(values), max(values)
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    return max(0.0, low - room), min(high + room, most) if most is not None and high < most else high + room
+    return max(0.0, low - room), min(
+        high + room, most
+    ) if most is not None and high < most else high + room
 
 
 def axis(field: str, ends: tuple[float, float], title: str, form: str) -> dict[str, Any]:
     """A scale with quiet ticks."""
     look = {
-        "title": title or None, "titleColor": MUTED, "titleFontSize": SIZE, "titleFontWeight": 400, "titlePadding": 8,
-        "labelColor": MUTED, "labelFontSize": SIZE - 1, "domainColor": FAINT, "tickColor": FAINT, "gridColor": "#eef1f4",
-        "tickCount": 5, "format": form, "aria": False,
-    }  # fmt: skip
-    return {"field": field, "type": "quantitative", "scale": {"domain": list(ends), "zero": False, "nice": False}, "axis": look}
+        "title": title or None,
+        "titleColor": MUTED,
+        "titleFontSize": SIZE,
+        "titleFontWeight": 400,
+        "titlePadding": 8,
+        "labelColor": MUTED,
+        "labelFontSize": SIZE - 1,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "gridColor": "#eef1f4",
+        "tickCount": 5,
+        "format": form,
+        "aria": False,
+    }
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"domain": list(ends), "zero": False, "nice": False},
+        "axis": look,
+    }
 
 
 def told(dots: Sequence[Dot], measure: str) -> str:
@@ -246,7 +321,11 @@ def loss_chart(columns: Sequence[telling.Column]) -> Chart:
     """How much detail of each column is gone."""
     worst = max(columns, key=lambda one: one.loss)
     kept = sum(not one.loss for one in columns)
-    title = f"{noun(worst.name).capitalize()} loses most: {percent(worst.loss)}" if worst.loss else "No column loses anything"
+    title = (
+        f"{noun(worst.name).capitalize()} loses most: {percent(worst.loss)}"
+        if worst.loss
+        else "No column loses anything"
+    )
     if kept:
         stay = "stays as it is" if kept == 1 else "stay as they are"
         title += f"; {kept} of {len(columns)} columns {stay}" if worst.loss else ""

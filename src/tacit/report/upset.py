@@ -25,7 +25,12 @@ from tacit.report.charts import (
     text_mark,
 )
 
-ROW, TOP, HIGH, GAP = 26, 24, 96, 12  # height of a view, of a number above the highest bar, of that bar, and below the bars
+ROW, TOP, HIGH, GAP = (
+    26,
+    24,
+    96,
+    12,
+)  # height of a view, of a number above the highest bar, of that bar, and below the bars
 MOST_VIEWS = 12  # with a row of their own
 LONGEST = 15  # letters of a view's name
 LEAST_WIDE = 28  # of a column
@@ -84,7 +89,9 @@ def rows_of(found: Memberships) -> Memberships:
     """The views that have a row: all, or those with the most people, and one row for the others."""
     if len(found.views) <= MOST_VIEWS:
         return found
-    largest = sorted(range(len(found.views)), key=lambda view: (-found.shown_by(view), view))[: MOST_VIEWS - 1]
+    largest = sorted(range(len(found.views)), key=lambda view: (-found.shown_by(view), view))[
+        : MOST_VIEWS - 1
+    ]
     return found.together(sorted(largest))
 
 
@@ -113,7 +120,13 @@ def columns_of(combinations: Sequence[Combination], room: int) -> list[Column]:
 def short_number(number: int) -> str:
     """A number in five letters at most.
 
-    >>> short_number(9_999), short_number(12_345), short_number(999_950), short_number(1_234_567), short_number(123_456_789)
+    >>> (
+    ...     short_number(9_999),
+    ...     short_number(12_345),
+    ...     short_number(999_950),
+    ...     short_number(1_234_567),
+    ...     short_number(123_456_789),
+    ... )
     ('9,999', '12.3k', '1M', '1.2M', '123M')
     """
     if number < EXACTLY:
@@ -121,7 +134,11 @@ def short_number(number: int) -> str:
     for unit, letter in ((1000, "k"), (10**6, "M"), (10**9, "G")):
         tenths = (10 * number + unit // 2) // unit
         if tenths < 10_000 or letter == "G":
-            return f"{tenths // 10}{letter}" if tenths >= 1000 or tenths % 10 == 0 else f"{tenths // 10}.{tenths % 10}{letter}"
+            return (
+                f"{tenths // 10}{letter}"
+                if tenths >= 1000 or tenths % 10 == 0
+                else f"{tenths // 10}.{tenths % 10}{letter}"
+            )
     raise AssertionError
 
 
@@ -138,55 +155,147 @@ def note_of(found: Memberships, rows: Memberships, columns: Sequence[Column]) ->
     if len(rows.views) < len(found.views):
         note += f" The {called}s with the fewest people share one row."
     cut = any(len(name) > LONGEST for name in rows.views)
-    return note + (f" In full: {'; '.join(f'{number} {name}' for number, name in enumerate(rows.views, 1))}." if cut else "")
+    return note + (
+        f" In full: {'; '.join(f'{number} {name}' for number, name in enumerate(rows.views, 1))}."
+        if cut
+        else ""
+    )
 
 
 def told(found: Memberships) -> str:
     """The picture in words, the largest combinations."""
     parts = []
     for one in found.combinations[:MOST_VIEWS]:
-        inside, perhaps = ([found.views[view] for view in some] for some in (one.inside, one.perhaps))
-        only = f"in {listed(inside)} only" if inside and not perhaps else f"in {listed(inside)}" if inside else ""
+        inside, perhaps = (
+            [found.views[view] for view in some] for some in (one.inside, one.perhaps)
+        )
+        only = (
+            f"in {listed(inside)} only"
+            if inside and not perhaps
+            else f"in {listed(inside)}"
+            if inside
+            else ""
+        )
         may = f"perhaps in {listed(perhaps)}" if perhaps else ""
-        parts.append(f"{people(one.people)} {', '.join(some for some in (only, may) if some) or f'in no {found.called}'}")
+        parts.append(
+            f"{people(one.people)} {', '.join(some for some in (only, may) if some) or f'in no {found.called}'}"
+        )
     left = found.combinations[MOST_VIEWS:]
-    return "; ".join([*parts, *([f"{people(sum(one.people for one in left))} in {len(left):,} other combinations"] if left else [])])
+    return "; ".join(
+        [
+            *parts,
+            *(
+                [f"{people(sum(one.people for one in left))} in {len(left):,} other combinations"]
+                if left
+                else []
+            ),
+        ]
+    )
 
 
-def drawn(columns: Sequence[Column], names: Sequence[str], sizes: Sequence[str], left: int, wide: int) -> dict[str, Any]:
+def drawn(
+    columns: Sequence[Column], names: Sequence[str], sizes: Sequence[str], left: int, wide: int
+) -> dict[str, Any]:
     """Bars above a grid of dots; a line joins the dots of a column."""
     width = WIDTH - left
     first, most = TOP + HIGH + GAP, max(one.people for one in columns)
     y = [first + ROW * row + ROW // 2 for row in range(len(names))]
     x = [wide * at + wide // 2 for at in range(len(columns))]
     stripes = [{"y": place - ROW // 2, "y2": place + ROW // 2} for place in y[::2]]
-    rows = [{"y": place, "name": name, "size": size} for place, name, size in zip(y, names, sizes, strict=True)]
+    rows = [
+        {"y": place, "name": name, "size": size}
+        for place, name, size in zip(y, names, sizes, strict=True)
+    ]
     bars = [
-        {"x": at - 9, "x2": at + 9, "middle": at, "y": TOP + HIGH - max(1.5, HIGH * one.people / most), "y2": TOP + HIGH, "text": short_number(one.people), "colour": GREY if one.label else SHELTERED}
+        {
+            "x": at - 9,
+            "x2": at + 9,
+            "middle": at,
+            "y": TOP + HIGH - max(1.5, HIGH * one.people / most),
+            "y2": TOP + HIGH,
+            "text": short_number(one.people),
+            "colour": GREY if one.label else SHELTERED,
+        }
         for at, one in zip(x, columns, strict=True)
-    ]  # fmt: skip
-    grid = [{"x": at, "y": place} for at, one in zip(x, columns, strict=True) if not one.label for place in y]
+    ]
+    grid = [
+        {"x": at, "y": place}
+        for at, one in zip(x, columns, strict=True)
+        if not one.label
+        for place in y
+    ]
     dots = [{"x": at, "y": y[row]} for at, one in zip(x, columns, strict=True) for row in one.dots]
-    rings = [{"x": at, "y": y[row]} for at, one in zip(x, columns, strict=True) for row in one.rings]
+    rings = [
+        {"x": at, "y": y[row]} for at, one in zip(x, columns, strict=True) for row in one.rings
+    ]
     lines = [
         {"x": at, "y": y[min(one.dots + one.rings)], "y2": y[max(one.dots + one.rings)]}
-        for at, one in zip(x, columns, strict=True) if len(one.dots + one.rings) > 1
-    ]  # fmt: skip
-    rest = [{"x": at, "y": y[0], "text": one.label} for at, one in zip(x, columns, strict=True) if one.label]
+        for at, one in zip(x, columns, strict=True)
+        if len(one.dots + one.rings) > 1
+    ]
+    rest = [
+        {"x": at, "y": y[0], "text": one.label}
+        for at, one in zip(x, columns, strict=True)
+        if one.label
+    ]
     point = {"type": "point", "filled": True, "opacity": 1, "size": DOT}
     place = {"x": raw("x"), "y": raw("y")}
     return {
         **frame(width, first + ROW * len(names) + 2, left=left, right=0),
         "layer": [
-            layer(stripes, {"type": "rect", "color": STRIPE}, x={"value": -left}, x2={"value": width}, y=raw("y"), y2=raw("y2")),
-            layer(bars, {"type": "rect", "cornerRadiusTopLeft": 3, "cornerRadiusTopRight": 3}, **place, x2=raw("x2"), y2=raw("y2"), color=raw("colour")),
-            layer(bars, {**text_mark("center"), "dy": -10, "fontSize": SMALL}, x=raw("middle"), y=raw("y"), text={"field": "text"}, color={"value": MUTED}),
-            layer(rows, text_mark("left", dx=-left + 4), x={"value": 0}, y=raw("y"), text={"field": "name"}),
-            layer(rows, {**text_mark("right", dx=-6), "fontSize": SMALL}, x={"value": 0}, y=raw("y"), text={"field": "size"}, color={"value": MUTED}),
+            layer(
+                stripes,
+                {"type": "rect", "color": STRIPE},
+                x={"value": -left},
+                x2={"value": width},
+                y=raw("y"),
+                y2=raw("y2"),
+            ),
+            layer(
+                bars,
+                {"type": "rect", "cornerRadiusTopLeft": 3, "cornerRadiusTopRight": 3},
+                **place,
+                x2=raw("x2"),
+                y2=raw("y2"),
+                color=raw("colour"),
+            ),
+            layer(
+                bars,
+                {**text_mark("center"), "dy": -10, "fontSize": SMALL},
+                x=raw("middle"),
+                y=raw("y"),
+                text={"field": "text"},
+                color={"value": MUTED},
+            ),
+            layer(
+                rows,
+                text_mark("left", dx=-left + 4),
+                x={"value": 0},
+                y=raw("y"),
+                text={"field": "name"},
+            ),
+            layer(
+                rows,
+                {**text_mark("right", dx=-6), "fontSize": SMALL},
+                x={"value": 0},
+                y=raw("y"),
+                text={"field": "size"},
+                color={"value": MUTED},
+            ),
             layer(grid, {**point, "color": FAINT}, **place),
             layer(lines, {"type": "rule", "color": INK, "strokeWidth": 2.5}, **place, y2=raw("y2")),
-            layer(rings, {**point, "filled": False, "fill": "white", "stroke": INK, "strokeWidth": 2}, **place),
+            layer(
+                rings,
+                {**point, "filled": False, "fill": "white", "stroke": INK, "strokeWidth": 2},
+                **place,
+            ),
             layer(dots, {**point, "color": INK}, **place),
-            layer(rest, {**text_mark("center"), "fontSize": SMALL}, **place, text={"field": "text"}, color={"value": MUTED}),
+            layer(
+                rest,
+                {**text_mark("center"), "fontSize": SMALL},
+                **place,
+                text={"field": "text"},
+                color={"value": MUTED},
+            ),
         ],
-    }  # fmt: skip
+    }

@@ -36,10 +36,21 @@ def counts_chart(numbers: Sequence[tuple[str, int, int]]) -> Chart | None:
     for word, before, after in numbers:
         many = plural(word, 2).partition(" ")[2]
         rows.append(bar(len(rows), f"{many} before", Fraction(1), f"{before:,}", SHELTERED))
-        rows.append(bar(len(rows), f"{many} after", share(after, before), f"{after:,}", EXPOSED if after < before else SHELTERED))
+        rows.append(
+            bar(
+                len(rows),
+                f"{many} after",
+                share(after, before),
+                f"{after:,}",
+                EXPOSED if after < before else SHELTERED,
+            )
+        )
     if not rows:
         return None
-    title = "; ".join(f"{after:,} of {plural(word, before)} {'stays' if after == 1 else 'stay'}" for word, before, after in numbers)
+    title = "; ".join(
+        f"{after:,} of {plural(word, before)} {'stays' if after == 1 else 'stay'}"
+        for word, before, after in numbers
+    )
     return Chart(title, "What is possible before and after.", draw_bars(rows, title, widest=1.0))
 
 
@@ -49,11 +60,25 @@ def secrets_chart(secrets: Sequence[Share], before: int, after: int) -> Chart:
     for one in secrets:
         first, second = share(one.before, before), share(one.after, after)
         rows.append(bar(len(rows), one.label, first, f"{percent(first)} before", SHELTERED))
-        rows.append(bar(len(rows), "", second, f"{percent(second)} after", EXPOSED if first != second else SHELTERED))
+        rows.append(
+            bar(
+                len(rows),
+                "",
+                second,
+                f"{percent(second)} after",
+                EXPOSED if first != second else SHELTERED,
+            )
+        )
     moved = sum(share(one.before, before) != share(one.after, after) for one in secrets)
-    title = f"{'The share' if moved == 1 else 'The shares'} of {plural('secret', moved)} change{'s' if moved == 1 else ''}" if moved else "No secret's share changes"
+    title = (
+        f"{'The share' if moved == 1 else 'The shares'} of {plural('secret', moved)} change{'s' if moved == 1 else ''}"
+        if moved
+        else "No secret's share changes"
+    )
     note = "The share of all possible databases that have this secret, before and after. The odds between secrets stay where all shares do."
-    return Chart(title, note, draw_bars(rows, title, widest=float(max(row["length"] for row in rows)) or 1.0))
+    return Chart(
+        title, note, draw_bars(rows, title, widest=float(max(row["length"] for row in rows)) or 1.0)
+    )
 
 
 def share(part: int, whole: int) -> Fraction:
@@ -68,6 +93,11 @@ def share(part: int, whole: int) -> Fraction:
 def bar(place: int, label: str, length: Fraction, number: str, colour: str) -> dict[str, Any]:
     """The data of one bar."""
     return {
-        "row": STEP * place + STEP // 2, "bar": True, "label": shortened(label, LABEL), "length": float(length), "number": number,
-        "colour": colour, "ink": INK,
-    }  # fmt: skip
+        "row": STEP * place + STEP // 2,
+        "bar": True,
+        "label": shortened(label, LABEL),
+        "length": float(length),
+        "number": number,
+        "colour": colour,
+        "ink": INK,
+    }

@@ -67,7 +67,13 @@ def title(verdict: Verdict, owner: bool = False) -> str:
     if not is_about_worlds(verdict):
         return queries.title(verdict)
     rest = verdict.label.removeprefix(verdict.check)
-    values = ", ".join(f"${name} = {text_row([value])[0]}" for name, value in parameters(verdict).items()) if owner else ""
+    values = (
+        ", ".join(
+            f"${name} = {text_row([value])[0]}" for name, value in parameters(verdict).items()
+        )
+        if owner
+        else ""
+    )
     who = listed([one.partition(" who ")[0] for one in verdict.against.split("; ")])
     against = f" against {who}" if who not in ("", "anyone") else ""
     return f"{verdict.check} of {verdict.subject['secret']}{f' for {values}' if values else ''}{rest}{against}"
@@ -86,8 +92,15 @@ def story(verdict: Verdict, owner: bool) -> str:
 
 def counts(verdict: Verdict) -> list[tuple[str, int, int]]:
     """What was counted before and after: databases, plausible secrets."""
-    found = [(word, verdict.measured.get(f"{key}_before"), verdict.measured.get(f"{key}_after")) for word, key in (("database", "worlds"), ("secret", "secrets"))]
-    return [(word, before, after) for word, before, after in found if before is not None and after is not None]
+    found = [
+        (word, verdict.measured.get(f"{key}_before"), verdict.measured.get(f"{key}_after"))
+        for word, key in (("database", "worlds"), ("secret", "secrets"))
+    ]
+    return [
+        (word, before, after)
+        for word, before, after in found
+        if before is not None and after is not None
+    ]
 
 
 def counted(verdict: Verdict) -> str:
@@ -107,15 +120,29 @@ def counts_text(numbers: Iterable[tuple[str, int, int]]) -> str:
 def measured(verdict: Verdict) -> str:
     """What was measured, in a line."""
     equal = verdict.measured.get("worlds_equal")
-    same = [] if equal is None else ["the same databases are possible" if equal else "not the same databases are possible"]
+    same = (
+        []
+        if equal is None
+        else ["the same databases are possible" if equal else "not the same databases are possible"]
+    )
     fresh = verdict.measured.get("fresh")
-    return "; ".join([*same, *([counted(verdict)] if counts(verdict) else []), *([plural("unseen value", fresh)] if fresh else [])])
+    return "; ".join(
+        [
+            *same,
+            *([counted(verdict)] if counts(verdict) else []),
+            *([plural("unseen value", fresh)] if fresh else []),
+        ]
+    )
 
 
 def asked(verdict: Verdict) -> str:
     """About which databases it was asked."""
     over = str(verdict.required.get("over", "instance"))
-    return {"instance": "about these data", "domain": "about every database over the domains", "all": "about every database"}.get(over, over)
+    return {
+        "instance": "about these data",
+        "domain": "about every database over the domains",
+        "all": "about every database",
+    }.get(over, over)
 
 
 def reasons(verdict: Verdict) -> list[str]:
@@ -141,7 +168,9 @@ def legend(found: Iterable[Evidence]) -> str:
     asked = list(found)
     texts = []
     if any(len(one.databases) > 1 for one in asked):
-        texts.append("- marks rows that only the database on the left has, + rows that only the one has that is ruled out.")
+        texts.append(
+            "- marks rows that only the database on the left has, + rows that only the one has that is ruled out."
+        )
     if any(one.odds and "-" in one.odds.secrets.marks for one in asked):
         texts.append("- before a secret: it was plausible and no longer is.")
     if any(one.new_values for one in asked):
@@ -155,25 +184,55 @@ def legend(found: Iterable[Evidence]) -> str:
 def _ruled_out(facts: Mapping[str, Any], verdict: Verdict) -> Evidence:
     world, made_up = facts["world"], "instance" in facts
     data = facts["instance"] if made_up else _data(facts)
-    boolean = any(() in _answers(facts[key]) for key in ("secret", "secret_in_world", "other_secret") if key in facts)
+    boolean = any(
+        () in _answers(facts[key])
+        for key in ("secret", "secret_in_world", "other_secret")
+        if key in facts
+    )
     right = f"was possible, is ruled out by {_news(facts, verdict)}"
     asked = f"answer of {verdict.subject['secret']}"
     if data is None:
         tables = tuple(_table(name, world, (), "") for name in _relations(world))
-        return Evidence((Database(right, tables, _answer(asked, facts["secret_in_world"], (), "", boolean)),), new_values=_has_new(world))
+        return Evidence(
+            (Database(right, tables, _answer(asked, facts["secret_in_world"], (), "", boolean)),),
+            new_values=_has_new(world),
+        )
     differing = [name for name in _relations(world, data) if _of(world, name) != _of(data, name)]
     shown = _relations(world, data) if made_up else differing
     left_secret, right_secret = facts.get("secret", ()), facts["secret_in_world"]
     sides = (
         Database(
             "a database" if made_up else "the data",
-            tuple(_table(name, data, world, "-") for name in shown), _answer(asked, left_secret, right_secret, "-", boolean),
+            tuple(_table(name, data, world, "-") for name in shown),
+            _answer(asked, left_secret, right_secret, "-", boolean),
         ),
-        Database(right, tuple(_table(name, world, data, "+") for name in shown), _answer(asked, right_secret, left_secret, "+", boolean)),
-    )  # fmt: skip
-    same = [f"{name} ({plural('row', len(_of(world, name)))})" for name in _relations(world, data) if name not in shown]
-    more = (_answer(f"{asked} in another possible database", facts["other_secret"], left_secret, "+", boolean),) if "other_secret" in facts else ()
-    return Evidence(sides, listed(same), more=more, made_up=made_up, new_values=_has_new(world, data))
+        Database(
+            right,
+            tuple(_table(name, world, data, "+") for name in shown),
+            _answer(asked, right_secret, left_secret, "+", boolean),
+        ),
+    )
+    same = [
+        f"{name} ({plural('row', len(_of(world, name)))})"
+        for name in _relations(world, data)
+        if name not in shown
+    ]
+    more = (
+        (
+            _answer(
+                f"{asked} in another possible database",
+                facts["other_secret"],
+                left_secret,
+                "+",
+                boolean,
+            ),
+        )
+        if "other_secret" in facts
+        else ()
+    )
+    return Evidence(
+        sides, listed(same), more=more, made_up=made_up, new_values=_has_new(world, data)
+    )
 
 
 def _news(facts: Mapping[str, Any], verdict: Verdict) -> str:
@@ -203,7 +262,12 @@ def _of(facts: Facts, relation: str) -> set[tuple[str, ...]]:
 
 
 def _has_new(*databases: Facts) -> bool:
-    return any(cell.startswith(NEW) for facts in databases for fact in facts for cell in text_row(fact["values"]))
+    return any(
+        cell.startswith(NEW)
+        for facts in databases
+        for fact in facts
+        for cell in text_row(fact["values"])
+    )
 
 
 def _table(relation: str, here: Facts, there: Facts, mark: str) -> Rows:
@@ -219,7 +283,11 @@ def _table(relation: str, here: Facts, there: Facts, mark: str) -> Rows:
     left = len(rows) - len(kept)
     lines = [row for row, _ in found] + ([_rest(left, len(head))] if left else [])
     marks = [one for _, one in found] + ([""] if left else [])
-    return Rows(relation, head, tuple(lines), tuple(marks)) if lines else Rows(relation, head, (_padded(NO_ROWS, len(head)),), ("",))
+    return (
+        Rows(relation, head, tuple(lines), tuple(marks))
+        if lines
+        else Rows(relation, head, (_padded(NO_ROWS, len(head)),), ("",))
+    )
 
 
 def _rest(number: int, wide: int) -> tuple[str, ...]:
@@ -237,7 +305,13 @@ def _answers(rows: Iterable[Sequence[Any]]) -> list[tuple[str, ...]]:
     return sorted(text_row(row) for row in rows)
 
 
-def _answer(caption: str, rows: Iterable[Sequence[Any]], others: Iterable[Sequence[Any]], mark: str, boolean: bool) -> Rows:
+def _answer(
+    caption: str,
+    rows: Iterable[Sequence[Any]],
+    others: Iterable[Sequence[Any]],
+    mark: str,
+    boolean: bool,
+) -> Rows:
     """The secret's answer; rows that the other answer does not have are marked."""
     mine, other = _answers(rows), _answers(others)
     if boolean:
@@ -254,7 +328,12 @@ def _answer(caption: str, rows: Iterable[Sequence[Any]], others: Iterable[Sequen
 def secret_text(rows: Iterable[Sequence[Any]], *, boolean: bool = False) -> str:
     """An answer of the secret as a set.
 
-    >>> secret_text([("r2",), ("r1",)]), secret_text([]), secret_text([()], boolean=True), secret_text([(1, None)])
+    >>> (
+    ...     secret_text([("r2",), ("r1",)]),
+    ...     secret_text([]),
+    ...     secret_text([()], boolean=True),
+    ...     secret_text([(1, None)]),
+    ... )
     ('{r1, r2}', 'the empty answer', 'yes', '{(1, NULL)}')
     """
     found = _answers(rows)
@@ -273,23 +352,50 @@ def _moved(facts: Mapping[str, Any], verdict: Verdict) -> Evidence:
     secrets = facts["secrets"]
     boolean = any(() in _answers(one["rows"]) for one in secrets)
     name, made_up = verdict.subject["secret"], "instance" in facts
-    numbers = [aligned([when, *(_number(one, when) for one in secrets)]) for when in ("before", "after")]
-    rows = [(secret_text(one["rows"], boolean=boolean), *number) for one, *number in zip(secrets, *(each[1:] for each in numbers), strict=True)]
+    numbers = [
+        aligned([when, *(_number(one, when) for one in secrets)]) for when in ("before", "after")
+    ]
+    rows = [
+        (secret_text(one["rows"], boolean=boolean), *number)
+        for one, *number in zip(secrets, *(each[1:] for each in numbers), strict=True)
+    ]
     marks = tuple("-" if one.get("after") == 0 else "" for one in secrets)
-    table = Rows("databases by their secret", (f"answer of {name}", *(each[0] for each in numbers)), tuple(rows), marks)
+    table = Rows(
+        "databases by their secret",
+        (f"answer of {name}", *(each[0] for each in numbers)),
+        tuple(rows),
+        marks,
+    )
     databases: tuple[Database, ...] = ()
     if made_up:
-        tables = tuple(_table(relation, facts["instance"], (), "") for relation in _relations(facts["instance"]))
+        tables = tuple(
+            _table(relation, facts["instance"], (), "")
+            for relation in _relations(facts["instance"])
+        )
         databases = (Database("a database" if tables else "a database without any row", tables),)
-    more = [(f"no longer possible in the answer of {name}", "no_longer_possible", "-"), (f"now certain in the answer of {name}", "now_certain", "+")]
+    more = [
+        (f"no longer possible in the answer of {name}", "no_longer_possible", "-"),
+        (f"now certain in the answer of {name}", "now_certain", "+"),
+    ]
     # Of a yes/no question the two secrets say it all.
-    settled = [] if boolean else [(caption, facts[key], mark) for caption, key, mark in more if facts.get(key)]
-    shown = [row for one in secrets for row in one["rows"]] + [row for _, rows, _ in settled for row in rows]
-    new = any(cell.startswith(NEW) for row in shown for cell in text_row(row)) or _has_new(facts.get("instance", ()))
+    settled = (
+        []
+        if boolean
+        else [(caption, facts[key], mark) for caption, key, mark in more if facts.get(key)]
+    )
+    shown = [row for one in secrets for row in one["rows"]] + [
+        row for _, rows, _ in settled for row in rows
+    ]
+    new = any(cell.startswith(NEW) for row in shown for cell in text_row(row)) or _has_new(
+        facts.get("instance", ())
+    )
     return Evidence(
-        databases, odds=Odds(table, _share(secrets, "before"), _share(secrets, "after")), more=tuple(_answer(caption, rows, (), mark, False) for caption, rows, mark in settled),
-        made_up=made_up, new_values=new,
-    )  # fmt: skip
+        databases,
+        odds=Odds(table, _share(secrets, "before"), _share(secrets, "after")),
+        more=tuple(_answer(caption, rows, (), mark, False) for caption, rows, mark in settled),
+        made_up=made_up,
+        new_values=new,
+    )
 
 
 def aligned(texts: Sequence[str]) -> list[str]:

@@ -67,7 +67,16 @@ def asked(desk: Desk, check: Check, definition: GammaPrivacy, like: Views = froz
         views = frozenset([*hand.names, *hand.new])
         if hand.problems or views not in found:
             found[views] = _seen(desk, check, definition, hand)
-    order = sorted(found.values(), key=lambda one: (ORDER.index(one.verdict.status), one.verdict.vacuous, closeness(one.verdict), one.views != like, -len(one.views)))
+    order = sorted(
+        found.values(),
+        key=lambda one: (
+            ORDER.index(one.verdict.status),
+            one.verdict.vacuous,
+            closeness(one.verdict),
+            one.views != like,
+            -len(one.views),
+        ),
+    )
     first = order[0]
     assert first.hand is not None
     decided = hands if first.verdict.status == "holds" else [first.hand]
@@ -80,7 +89,11 @@ def verdict_about(desk: Desk, check: Check, one: Seen) -> Verdict:
     """The verdict about one adversary, which says who they are and what they hold."""
     if one.hand is None:
         return one.verdict
-    return _named(told(check, one.verdict, one.hand, [one.hand], desk.holdings, one.hand.adversary.held), check, desk)
+    return _named(
+        told(check, one.verdict, one.hand, [one.hand], desk.holdings, one.hand.adversary.held),
+        check,
+        desk,
+    )
 
 
 def _seen(desk: Desk, check: Check, definition: GammaPrivacy, hand: Hand) -> Seen:
@@ -92,11 +105,17 @@ def _seen(desk: Desk, check: Check, definition: GammaPrivacy, hand: Hand) -> See
     except TacitError as error:
         if not hand.joined:
             raise
-        raise _not_with(desk.plan, check, f"{in_words(hand.joined)}: {error.message}", error.hint) from None
+        raise _not_with(
+            desk.plan, check, f"{in_words(hand.joined)}: {error.message}", error.hint
+        ) from None
 
 
 def _not_with(plan: Plan, check: Check, why: str, hint: str | None) -> InputError:
-    return InputError(f"what is out already cannot be judged with {listed(check.releases)}: {why}", hint=hint, mark=plan.mark(*check.path))
+    return InputError(
+        f"what is out already cannot be judged with {listed(check.releases)}: {why}",
+        hint=hint,
+        mark=plan.mark(*check.path),
+    )
 
 
 def _named(verdict: Verdict, check: Check, desk: Desk) -> Verdict:
@@ -111,9 +130,16 @@ def recipients(plan: Plan, check: Check) -> tuple[str, ...]:
 
     >>> from pathlib import Path
     >>> from tacit.plan.plan import Check, Plan
-    >>> some = {"a": View("a", "", to=("bank",)), "b": View("b", "", to=("clinic", "bank")), "c": View("c", "")}
+    >>> some = {
+    ...     "a": View("a", "", to=("bank",)),
+    ...     "b": View("b", "", to=("clinic", "bank")),
+    ...     "c": View("c", ""),
+    ... }
     >>> plan = Plan("", Path(), mark=lambda *_: None, releases=some)
-    >>> recipients(plan, Check("gamma-privacy", releases=("a", "b"))), recipients(plan, Check("gamma-privacy", releases=("a", "c")))
+    >>> (
+    ...     recipients(plan, Check("gamma-privacy", releases=("a", "b"))),
+    ...     recipients(plan, Check("gamma-privacy", releases=("a", "c"))),
+    ... )
     (('bank', 'clinic'), ())
     """
     to = [plan.releases[name].to for name in check.releases]
@@ -123,4 +149,6 @@ def recipients(plan: Plan, check: Check) -> tuple[str, ...]:
 def extended(plan: Plan, check: Check, views: Sequence[FurtherView]) -> tuple[Plan, Check]:
     """The plan and the check with further views, as the draft says it."""
     more = {one.name: View(one.name, one.query, to=one.to) for one in views}
-    return replace(plan, releases={**plan.releases, **more}), replace(check, releases=(*check.releases, *more))
+    return replace(plan, releases={**plan.releases, **more}), replace(
+        check, releases=(*check.releases, *more)
+    )

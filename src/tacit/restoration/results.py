@@ -13,7 +13,9 @@ from tacit.model.verdict import Assumption, Audience, Verdict, as_json, with_dec
 if TYPE_CHECKING:
     from tacit.overlap.stages import Stages
 
-NOT_KNOWN = Assumption("views-unexplained", "the adversary does not know why the further views came", "cannot")
+NOT_KNOWN = Assumption(
+    "views-unexplained", "the adversary does not know why the further views came", "cannot"
+)
 Status = Literal["holds", "restored", "impossible", "none", "not-found"]
 
 
@@ -36,7 +38,12 @@ class FurtherView:
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """As `tacit restore --json` lists it."""
-        return {"name": self.name, "query": self.query if self.is_for(audience) else None, "rows": str(self.rows), "to": list(self.to)}
+        return {
+            "name": self.name,
+            "query": self.query if self.is_for(audience) else None,
+            "rows": str(self.rows),
+            "to": list(self.to),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,15 @@ class Looked:
     def to_json(self) -> dict[str, Any]:
         """As `tacit restore --json` has it."""
         return {
-            "columns": list(self.columns), "conditions": str(self.conditions), "candidates": str(self.candidates),
-            "sets": [as_json(one) for one in self.sets], "judged": str(self.judged), "fewest": self.proved, "most_worlds": self.most_worlds,
+            "columns": list(self.columns),
+            "conditions": str(self.conditions),
+            "candidates": str(self.candidates),
+            "sets": [as_json(one) for one in self.sets],
+            "judged": str(self.judged),
+            "fewest": self.proved,
+            "most_worlds": self.most_worlds,
             "thinned": list(self.thinned),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +151,11 @@ class Restored:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the restoration relies on."""
-        return (NOT_KNOWN,) if self.views and (self.aware is None or self.aware.status != "holds") else ()
+        return (
+            (NOT_KNOWN,)
+            if self.views and (self.aware is None or self.aware.status != "holds")
+            else ()
+        )
 
     def to_json(self, audience: Audience = "owner") -> dict[str, Any]:
         """The object that `tacit restore --json` prints."""
@@ -147,13 +163,17 @@ class Restored:
             "release": list(self.releases),
             "output": self.output,
             "verdicts": [verdict.to_json(audience) for verdict in self.verdicts],
-            "utility": utility(self.worlds_before, self.worlds_after, sum(one.rows for one in self.views))
+            "utility": utility(
+                self.worlds_before, self.worlds_after, sum(one.rows for one in self.views)
+            )
             | {"people_before": str(self.people_before), "people_after": str(self.people_after)},
             "seconds": round(self.seconds, 3),
             "status": self.status,
             "views": [one.to_json(audience) for one in self.views],
             "draft": self.draft_for(audience) or None,
-            "assumptions": [{"id": one.id, "text": one.text, "checked": one.checked} for one in self.assumptions],
+            "assumptions": [
+                {"id": one.id, "text": one.text, "checked": one.checked} for one in self.assumptions
+            ],
             "search": None if self.looked is None else self.looked.to_json(),
             "aware": None if self.aware is None else self.aware.to_json(audience),
         }
@@ -197,7 +217,9 @@ class NotRestored:
             "assumptions": [],
             "search": None if self.looked is None else self.looked.to_json(),
             "aware": None,
-            "because": f"{self.because}. {self.story}" if self.story and audience == "owner" else self.because,
+            "because": f"{self.because}. {self.story}"
+            if self.story and audience == "owner"
+            else self.because,
             "proved": self.proved,
             "advice": list(self.advice),
         }

@@ -74,7 +74,11 @@ def restore(
     """
     begun, job = time.perf_counter(), job or Job()
     if not 1 <= views <= MOST_VIEWS:
-        raise ParameterError(f"{plural('further view', views)}: between 1 and {MOST_VIEWS} are tried.", parameter="views", hint=f"Use for example {VIEWS}.")
+        raise ParameterError(
+            f"{plural('further view', views)}: between 1 and {MOST_VIEWS} are tried.",
+            parameter="views",
+            hint=f"Use for example {VIEWS}.",
+        )
     if output is not None:
         place.check_file(Path(output), owners_files(plan))
     check = the_check(plan, name)
@@ -101,11 +105,19 @@ def the_check(plan: Plan, name: str | None) -> Check:
     if name is None:
         if len(known) > 1:
             names = listed([called_by(check) for check in known])
-            raise InputError(f"the plan has {len(known)} gamma-privacy checks: {names}.", hint=f"Say which: tacit restore {called_by(known[0])}.")
+            raise InputError(
+                f"the plan has {len(known)} gamma-privacy checks: {names}.",
+                hint=f"Say which: tacit restore {called_by(known[0])}.",
+            )
         return known[0]
-    found = [check for check in known if check.name == name] or [check for check in known if not check.name and called_by(check) == name]
+    found = [check for check in known if check.name == name] or [
+        check for check in known if not check.name and called_by(check) == name
+    ]
     if len(found) > 1:
-        raise InputError(f"the plan has {len(found)} gamma-privacy checks of {name} without a name.", hint="Give one of them name: NAME in the plan.")
+        raise InputError(
+            f"the plan has {len(found)} gamma-privacy checks of {name} without a name.",
+            hint="Give one of them name: NAME in the plan.",
+        )
     if not found and name == KIND and len(known) == 1:
         return known[0]
     if not found:
@@ -131,7 +143,14 @@ def unnamed_told(known: Sequence[Check]) -> str:
 
 
 def solve(
-    desk: Desk, check: Check, views: int, columns: Sequence[str] | None, seconds: float | None, against_aware: bool, with_stages: bool, job: Job
+    desk: Desk,
+    check: Check,
+    views: int,
+    columns: Sequence[str] | None,
+    seconds: float | None,
+    against_aware: bool,
+    with_stages: bool,
+    job: Job,
 ) -> Restored | NotRestored:
     """Ask the check, look for views, and ask the check again."""
     definition = define(check.kind, check.parameters)
@@ -142,38 +161,71 @@ def solve(
     if before.status == "holds":
         many = question.overlap.people
         return Restored(
-            check.releases, (before,), worlds_before=worlds(before), worlds_after=worlds(before), people_before=many, people_after=many
+            check.releases,
+            (before,),
+            worlds_before=worlds(before),
+            worlds_after=worlds(before),
+            people_before=many,
+            people_after=many,
         )
     if against_aware:
         refuse_several(now.seen)
     scene = scene_of(desk, question, definition.gamma)
     others = [scene.seen_as(one.question) for one in now.seen[1:]]
     choices = scene.candidates(chosen_columns(scene, columns))
-    if (open_ := next((one for one in now.seen if one.verdict.status == "undecided"), None)) is not None:
+    if (
+        open_ := next((one for one in now.seen if one.verdict.status == "undecided"), None)
+    ) is not None:
         some = f" for {open_.called}" if others else ""
-        return NotRestored(check.releases, (before,), "not-found", f"the tables that fit could not be counted{some}, so nothing could be compared with them")
+        return NotRestored(
+            check.releases,
+            (before,),
+            "not-found",
+            f"the tables that fit could not be counted{some}, so nothing could be compared with them",
+        )
     limits = Limits(views=views, seconds=None if against_aware else seconds or SECONDS)
     lists = Lists(scene.out)
     found = restored(
-        scene.out, choices.members, limits=limits, with_classes=bool(scene.conditions), lists=lists, others=[one.out for one in others], job=job
+        scene.out,
+        choices.members,
+        limits=limits,
+        with_classes=bool(scene.conditions),
+        lists=lists,
+        others=[one.out for one in others],
+        job=job,
     )
     if found.whose:
         scene, before = others[found.whose - 1], verdict_about(desk, check, now.seen[found.whose])
     if found.status not in ("restored", "not-found"):
-        return not_restored(check, scene, before, found, looked_at(choices, found), views, several=bool(others))
+        return not_restored(
+            check, scene, before, found, looked_at(choices, found), views, several=bool(others)
+        )
     known, fewest = None, len(found.views)
     if against_aware:
         found, known = asked_aware(scene, choices, found, limits, lists, seconds, job)
     if found.status != "restored":
-        return not_restored(check, scene, before, found, looked_at(choices, found), views, several=bool(others))
+        return not_restored(
+            check, scene, before, found, looked_at(choices, found), views, several=bool(others)
+        )
     result = confirmed(scene, check, definition, before, found, choices, with_stages, job)
     if isinstance(result, NotRestored):
         return result
-    result = replace(result, looked=replace(looked_at(choices, found), fewer=fewest if 0 < fewest < len(found.views) else None))
+    result = replace(
+        result,
+        looked=replace(
+            looked_at(choices, found), fewer=fewest if 0 < fewest < len(found.views) else None
+        ),
+    )
     if known is not None:
         result = replace(result, aware=aware_told(scene, known, definition.gamma))
         if not result.exit_status:
-            result = replace(result, verdicts=(before, replace(result.verdicts[1], assumptions=result.verdicts[1].assumptions[:-1])))
+            result = replace(
+                result,
+                verdicts=(
+                    before,
+                    replace(result.verdicts[1], assumptions=result.verdicts[1].assumptions[:-1]),
+                ),
+            )
     return result
 
 
@@ -188,26 +240,54 @@ def refuse_several(seen: Sequence[Seen]) -> None:
 
 
 def asked_aware(
-    scene: Scene, choices: Choices, found: Restoration, limits: Limits, lists: Lists, seconds: float | None, job: Job
+    scene: Scene,
+    choices: Choices,
+    found: Restoration,
+    limits: Limits,
+    lists: Lists,
+    seconds: float | None,
+    job: Job,
 ) -> tuple[Restoration, Aware | None]:
     """Views that withstand somebody who knows how they are chosen; where there are none, what such a one believes of those found."""
     job.step("asking as somebody who knows the search", 0.0)
-    best = withstanding(scene.out, choices.members, found.above, views=limits.views, lists=lists, job=job)
+    best = withstanding(
+        scene.out, choices.members, found.above, views=limits.views, lists=lists, job=job
+    )
     if best is not None:
         fewest = found.status == "restored" and len(found.views) == len(best.views)
         changed = replace(
-            found, status="restored", views=best.views, classes=(), after=None, tables_after=None, most_tables=False, proved=found.proved and fewest
+            found,
+            status="restored",
+            views=best.views,
+            classes=(),
+            after=None,
+            tables_after=None,
+            most_tables=False,
+            proved=found.proved and fewest,
         )
-        return changed, Aware("holds", best.worst, best.person, best.meaning, best.same, best.fitting)
+        return changed, Aware(
+            "holds", best.worst, best.person, best.meaning, best.same, best.fitting
+        )
     if found.status != "restored":
         return found, None
 
     def withstands_nothing(other: Disclosed) -> bool:
         """Is there nothing for this table either that withstands? Else its further views would be those."""
-        return withstanding(other, choices.members, found.above, views=limits.views, lists=lists) is None
+        return (
+            withstanding(other, choices.members, found.above, views=limits.views, lists=lists)
+            is None
+        )
 
     known = aware(
-        scene.out, choices.members, found, limits=limits, with_classes=bool(scene.conditions), seconds=seconds, lists=lists, job=job, only=withstands_nothing
+        scene.out,
+        choices.members,
+        found,
+        limits=limits,
+        with_classes=bool(scene.conditions),
+        seconds=seconds,
+        lists=lists,
+        job=job,
+        only=withstands_nothing,
     )
     return found, known
 
@@ -216,7 +296,14 @@ def asked_aware(
 
 
 def confirmed(
-    scene: Scene, check: Check, definition: GammaPrivacy, before: Verdict, found: Restoration, choices: Choices, with_stages: bool, job: Job
+    scene: Scene,
+    check: Check,
+    definition: GammaPrivacy,
+    before: Verdict,
+    found: Restoration,
+    choices: Choices,
+    with_stages: bool,
+    job: Job,
 ) -> Restored | NotRestored:
     """The further views as SQL, and what the check itself says with them about everybody who gets them."""
     job.step("asking the check with all views", 0.95)
@@ -229,23 +316,53 @@ def confirmed(
         after, own = then.verdict, next(one for one in then.seen if one.views == first)
         if after.status == "undecided":
             because = "further views were found, but the check could not be answered with them"
-            return NotRestored(check.releases, (before, after), "not-found", because, advice=("give the check more time (seconds: in the plan)",))
+            return NotRestored(
+                check.releases,
+                (before, after),
+                "not-found",
+                because,
+                advice=("give the check more time (seconds: in the plan)",),
+            )
         tables = (found.tables_after, worlds(own.verdict))
         if after.status != "holds" or (None not in tables and tables[0] != tables[1]):
-            raise EngineError("the database selects other people with these conditions than Tacit does.", hint="Nothing was written. Please report this.")
+            raise EngineError(
+                "the database selects other people with these conditions than Tacit does.",
+                hint="Nothing was written. Please report this.",
+            )
         drawn = stages(own.question, job) if with_stages else None
     after = replace(after, assumptions=(*after.assumptions, NOT_KNOWN))
     return Restored(
-        check.releases, (before, after), views, draft(check, views), worlds(before), worlds(own.verdict), scene.question.overlap.people,
-        own.question.overlap.people, of_classes=bool(found.classes), to_record=to_record(scene.desk, check, views), stages=drawn,
-        seen_by=tuple((one.called, one.question.releases) for one in then.seen if len(then.seen) > 1 or one.question.releases != more.releases),
-    )  # fmt: skip
+        check.releases,
+        (before, after),
+        views,
+        draft(check, views),
+        worlds(before),
+        worlds(own.verdict),
+        scene.question.overlap.people,
+        own.question.overlap.people,
+        of_classes=bool(found.classes),
+        to_record=to_record(scene.desk, check, views),
+        stages=drawn,
+        seen_by=tuple(
+            (one.called, one.question.releases)
+            for one in then.seen
+            if len(then.seen) > 1 or one.question.releases != more.releases
+        ),
+    )
 
 
-def further_views(scene: Scene, check: Check, found: Restoration, choices: Choices) -> tuple[FurtherView, ...]:
+def further_views(
+    scene: Scene, check: Check, found: Restoration, choices: Choices
+) -> tuple[FurtherView, ...]:
     """What was found as views with names, for those who get the releases of the check."""
-    conditions = [*(choices.conditions[one] for one in found.views), *(scene.signs(one) for one in found.classes)]
-    rows = [*(int(choices.members[one].sum()) for one in found.views), *(int(scene.out.overlap.sizes[one]) for one in found.classes)]
+    conditions = [
+        *(choices.conditions[one] for one in found.views),
+        *(scene.signs(one) for one in found.classes),
+    ]
+    rows = [
+        *(int(choices.members[one].sum()) for one in found.views),
+        *(int(scene.out.overlap.sizes[one]) for one in found.classes),
+    ]
     plan = scene.desk.plan
     names, to = free_names(plan.releases, len(conditions)), recipients(plan, check)
     return tuple(
@@ -259,7 +376,10 @@ def to_record(desk: Desk, check: Check, views: Sequence[FurtherView]) -> tuple[s
     if LEDGER not in out_already(check, desk.plan):
         return ()
     recorded = {one.release for one in desk.holdings.held(check) if one.entry is not None}
-    return (*(name for name in check.releases if name not in recorded), *(one.name for one in views))
+    return (
+        *(name for name in check.releases if name not in recorded),
+        *(one.name for one in views),
+    )
 
 
 def worlds(verdict: Verdict) -> int | None:
@@ -274,17 +394,39 @@ def worlds(verdict: Verdict) -> int | None:
 def looked_at(choices: Choices, found: Restoration) -> Looked:
     """What the search went through."""
     return Looked(
-        choices.columns, choices.considered, len(choices.conditions), tuple(told(one) for one in found.tallies), found.judged,
-        found.proved, found.most_tables, choices.thinned, classes=sum(isinstance(one, Mapping) for one in choices.conditions),
-    )  # fmt: skip
+        choices.columns,
+        choices.considered,
+        len(choices.conditions),
+        tuple(told(one) for one in found.tallies),
+        found.judged,
+        found.proved,
+        found.most_tables,
+        choices.thinned,
+        classes=sum(isinstance(one, Mapping) for one in choices.conditions),
+    )
 
 
 def told(tally: Tally) -> dict[str, object]:
     """What became of all sets of so many views."""
-    return {"views": tally.views, "sets": tally.sets, "judged": tally.judged, "ruled_out": dict(tally.ruled_out), "left": tally.left}
+    return {
+        "views": tally.views,
+        "sets": tally.sets,
+        "judged": tally.judged,
+        "ruled_out": dict(tally.ruled_out),
+        "left": tally.left,
+    }
 
 
-def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration, looked: Looked, views: int, *, several: bool) -> NotRestored:
+def not_restored(
+    check: Check,
+    scene: Scene,
+    before: Verdict,
+    found: Restoration,
+    looked: Looked,
+    views: int,
+    *,
+    several: bool,
+) -> NotRestored:
     """Why there are no further views."""
     gamma, for_all = plain(scene.out.gamma), " for everybody who gets them" if several else ""
     story, advice = "", tuple[str, ...]()
@@ -292,16 +434,31 @@ def not_restored(check: Check, scene: Scene, before: Verdict, found: Restoration
         assert found.stuck is not None
         because, story = stuck_told(scene, found.stuck, before)
         accept = () if before.measured.get("gamma") == 1 else (f"or accept a gamma above {gamma}",)
-        advice = ("publish fewer of these releases, or coarser ones; what is out already cannot be undone", *accept)
+        advice = (
+            "publish fewer of these releases, or coarser ones; what is out already cannot be undone",
+            *accept,
+        )
     elif found.status == "none":
         because = f"no set of up to {plural('view', views)} with conditions on {listed(looked.columns)} brings every share to {gamma} or less{for_all}"
-        advice = (*more_views(views), "or allow conditions on other columns (--columns)", f"or accept a gamma above {gamma}")
+        advice = (
+            *more_views(views),
+            "or allow conditions on other columns (--columns)",
+            f"or accept a gamma above {gamma}",
+        )
     else:
         because = f"no further views were found that bring every share to {gamma}{for_all}; not all sets could be judged"
-        advice = ("give it more time (--seconds)", "or fewer columns (--columns)", f"or accept a gamma above {gamma}")
+        advice = (
+            "give it more time (--seconds)",
+            "or fewer columns (--columns)",
+            f"or accept a gamma above {gamma}",
+        )
     if found.status == "impossible":
-        return NotRestored(check.releases, (before,), "impossible", because, story, advice, worlds(before))
-    return NotRestored(check.releases, (before,), found.status, because, story, advice, worlds(before), looked)
+        return NotRestored(
+            check.releases, (before,), "impossible", because, story, advice, worlds(before)
+        )
+    return NotRestored(
+        check.releases, (before,), found.status, because, story, advice, worlds(before), looked
+    )
 
 
 def more_views(views: int) -> tuple[str, ...]:
@@ -313,10 +470,15 @@ def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
     """Why no further view helps: without names, and with them."""
     question, gamma = scene.question, plain(scene.out.gamma)
     who = [called(scene.keys[one]) for one in stuck.people[:NAMED]]
-    names = listed([*who, *([f"{len(stuck.people) - NAMED:,} others"] if len(stuck.people) > NAMED else [])])
+    names = listed(
+        [*who, *([f"{len(stuck.people) - NAMED:,} others"] if len(stuck.people) > NAMED else [])]
+    )
     stays = "whatever else is published"
     if before.measured.get("gamma") == Fraction(1):
-        return f"somebody has the same {question.sensitive} in every table that fits, and keeps it {stays}", before.story or ""
+        return (
+            f"somebody has the same {question.sensitive} in every table that fits, and keeps it {stays}",
+            before.story or "",
+        )
     if stuck.possible is not None:
         many = plural(question.sensitive, stuck.possible)
         return (
@@ -330,7 +492,10 @@ def stuck_told(scene: Scene, stuck: Stuck, before: Verdict) -> tuple[str, str]:
             f"in every table that fits {some} have the same {question.sensitive}, more than {gamma} of them, {stays}",
             f"Of {names}, {stuck.count:,} {has(question, value).replace('has ', 'have ', 1)} in every table that fits.",
         )
-    return f"what the views show adds up to more than shares of {gamma} for everybody can, {stays}", ""
+    return (
+        f"what the views show adds up to more than shares of {gamma} for everybody can, {stays}",
+        "",
+    )
 
 
 def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
@@ -338,7 +503,11 @@ def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
     limit = plain(gamma)
     if found.worst is None or found.person is None or found.meaning is None:
         return AwareBelief("undecided", found.because, same=found.same, asked=found.asked)
-    which = "tables that fit all views" if found.epsilon is None else "tables drawn from those that fit all views"
+    which = (
+        "tables that fit all views"
+        if found.epsilon is None
+        else "tables drawn from those that fit all views"
+    )
     same = f"{found.same:,} of the {found.asked:,} {which} lead to the same further views"
     share = plain(found.worst) if found.worst.denominator < 1000 else f"{float(found.worst):.4g}"
     ends = {
@@ -346,11 +515,26 @@ def aware_told(scene: Scene, found: Aware, gamma: Fraction) -> AwareBelief:
         "breached": f"somebody is believed to have a value with {share}",
         "undecided": f"the largest share among these is {share}, too close to {limit} to tell",
     }
-    around = "" if found.epsilon is None else f" (within {plain(found.epsilon)}, with a confidence of 0.95)"
+    around = (
+        ""
+        if found.epsilon is None
+        else f" (within {plain(found.epsilon)}, with a confidence of 0.95)"
+    )
     value = scene.values[scene.out.meanings[found.meaning][0]]
     key = scene.keys[found.person]
-    story = f"{called(key)} {has(scene.question, value)} in {share} of them." if found.status == "breached" else ""
+    story = (
+        f"{called(key)} {has(scene.question, value)} in {share} of them."
+        if found.status == "breached"
+        else ""
+    )
     return AwareBelief(
-        found.status, f"{same}; {ends[found.status]}{around}", found.worst, found.same, found.asked, found.epsilon,
-        person(scene.question, key) if found.status == "breached" else None, value, story,
-    )  # fmt: skip
+        found.status,
+        f"{same}; {ends[found.status]}{around}",
+        found.worst,
+        found.same,
+        found.asked,
+        found.epsilon,
+        person(scene.question, key) if found.status == "breached" else None,
+        value,
+        story,
+    )

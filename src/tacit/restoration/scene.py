@@ -85,7 +85,11 @@ class Scene:
         table = self.desk.plan.tables[self.question.table]
         names = {*self.question.key, *table.identifiers, *table.person}
         if isinstance(condition, Mapping):
-            return any(column.name in names for release in condition for column in self.conditions[release].find_all(exp.Column))
+            return any(
+                column.name in names
+                for release in condition
+                for column in self.conditions[release].find_all(exp.Column)
+            )
         return any(one.column in names for one in condition)
 
     def query(self, condition: Condition | Signs) -> str:
@@ -111,7 +115,13 @@ class Scene:
                 if flags.tobytes() not in known:
                     conditions.append(self.signs(class_))
                     members.append(flags[None])
-        return Choices(tuple(names), tuple(conditions), np.concatenate(members), found.considered, found.thinned)
+        return Choices(
+            tuple(names),
+            tuple(conditions),
+            np.concatenate(members),
+            found.considered,
+            found.thinned,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,24 +147,38 @@ def scene_of(desk: Desk, question: OverlapQuestion, gamma: Fraction) -> Scene:
     check_known(question)
     names = usable(people)
     outputs = {f"k{at}": people.read(name) for at, name in enumerate(people.key)}
-    outputs |= {f"c{at}": people.read(name) for at, name in enumerate(names)} | {"v": people.read(people.sensitive)}
+    outputs |= {f"c{at}": people.read(name) for at, name in enumerate(names)} | {
+        "v": people.read(people.sensitive)
+    }
     wide = len(people.key)
-    rows = sorted(people.engine.rows(shapes_stored.stored_rows(people.name, outputs)), key=lambda row: tuple(map(str, row[:wide])))
+    rows = sorted(
+        people.engine.rows(shapes_stored.stored_rows(people.name, outputs)),
+        key=lambda row: tuple(map(str, row[:wide])),
+    )
     keys = [tuple(row[:wide]) for row in rows]
     out, values = disclosed(desk, question, keys, [row[-1] for row in rows], gamma)
     columns = {name: [row[wide + at] for row in rows] for at, name in enumerate(names)}
     return Scene(desk, question, out, keys, columns, values)
 
 
-def disclosed(desk: Desk, question: OverlapQuestion, keys: Sequence[Key], true: Sequence[Any], gamma: Fraction) -> tuple[Disclosed, tuple[Any, ...]]:
+def disclosed(
+    desk: Desk, question: OverlapQuestion, keys: Sequence[Key], true: Sequence[Any], gamma: Fraction
+) -> tuple[Disclosed, tuple[Any, ...]]:
     """What is out about some people, of whom the true values are given; and all values."""
     classes = {key: class_ for key, class_, _ in question.everyone()}
     values, numbers = numbered(question.overlap.values, true)
     out = Disclosed(
-        question.overlap, np.array([classes.get(key, IN_NO_VIEW) for key in keys], dtype=np.int64), numbers, gamma, meanings_of(desk, question, values)
+        question.overlap,
+        np.array([classes.get(key, IN_NO_VIEW) for key in keys], dtype=np.int64),
+        numbers,
+        gamma,
+        meanings_of(desk, question, values),
     )
     if not out.is_true():
-        raise DataError("the table does not give the views the answers that were published.", hint="Correct the table or the answer files.")
+        raise DataError(
+            "the table does not give the views the answers that were published.",
+            hint="Correct the table or the answer files.",
+        )
     return out, values
 
 
@@ -171,13 +195,20 @@ def check_known(question: OverlapQuestion) -> None:
         )
 
 
-def meanings_of(desk: Desk, question: OverlapQuestion, values: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+def meanings_of(
+    desk: Desk, question: OverlapQuestion, values: Sequence[Any]
+) -> tuple[tuple[int, ...], ...]:
     """Which values may mean the same, also among those that no view shows yet."""
     if len(values) == len(question.overlap.values):
         return question.meanings
     table = desk.plan.tables[question.table]
     plain = question.sensitive in table.as_written
-    return meanings(values, unknown=table.unknown.get(question.sensitive), merge_spelling=not plain, guess_unknown=not plain)
+    return meanings(
+        values,
+        unknown=table.unknown.get(question.sensitive),
+        merge_spelling=not plain,
+        guess_unknown=not plain,
+    )
 
 
 def numbered(known: Sequence[Any], values: Sequence[Any]) -> tuple[tuple[Any, ...], Integers]:
@@ -217,15 +248,24 @@ def chosen_columns(scene: Scene, asked: Sequence[str] | None) -> list[str]:
     question = scene.question
     if asked is None:
         identifiers = scene.desk.plan.tables[question.table].identifiers
-        found = [name for name in scene.columns if name not in question.key and name not in identifiers]
+        found = [
+            name for name in scene.columns if name not in question.key and name not in identifiers
+        ]
         if not found and not scene.conditions:
             raise InputError(
-                "there is no public column for conditions of further views.", hint="Name some with --columns, for example the key's."
+                "there is no public column for conditions of further views.",
+                hint="Name some with --columns, for example the key's.",
             )
         return found
     for name in asked:
         if name == question.sensitive:
-            raise InputError(f"{name!r} is what the views show; a condition on it would tell more.", hint="Leave it out of --columns.")
+            raise InputError(
+                f"{name!r} is what the views show; a condition on it would tell more.",
+                hint="Leave it out of --columns.",
+            )
         if name not in scene.columns:
-            raise InputError(f"--columns {name}: {question.table} has no such column to put a condition on.", hint=did_you_mean(name, scene.columns))
+            raise InputError(
+                f"--columns {name}: {question.table} has no such column to put a condition on.",
+                hint=did_you_mean(name, scene.columns),
+            )
     return list(dict.fromkeys(asked))

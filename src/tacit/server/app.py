@@ -42,7 +42,10 @@ BODY_SECONDS = 10.0
 AWAY_SECONDS, AWAY_BYTES = 2.0, 8 << 20
 MOST_HEADERS = 100
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
-WORDS = {404: ("not-found", "there is nothing here."), 405: ("method", "this path does not take this method.")}
+WORDS = {
+    404: ("not-found", "there is nothing here."),
+    405: ("method", "this path does not take this method."),
+}
 
 
 def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
@@ -59,7 +62,15 @@ def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
         finally:
             await gateway.close()
 
-    app = FastAPI(title="Tacit", version=version, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False, lifespan=alive)
+    app = FastAPI(
+        title="Tacit",
+        version=version,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=alive,
+    )
     described = openapi(version)
     app.openapi = lambda: described  # type: ignore[method-assign]
     pages: list[tuple[str, str, Endpoint]] = [
@@ -67,7 +78,11 @@ def create_app(gateway: Gateway, *, version: str = "") -> FastAPI:
         ("/check", "POST", Check(gateway)),
         ("/me", "GET", Me(gateway)),
         ("/metrics", "GET", Numbers(gateway)),
-        ("/health", "GET", Fixed(gateway, json.dumps({"status": "ok", "version": version}).encode(), JSON_HEADERS)),
+        (
+            "/health",
+            "GET",
+            Fixed(gateway, json.dumps({"status": "ok", "version": version}).encode(), JSON_HEADERS),
+        ),
         ("/openapi.json", "GET", Fixed(gateway, json.dumps(described).encode(), JSON_HEADERS)),
         ("/docs", "GET", Fixed(gateway, page(described).encode(), PAGE_HEADERS)),
     ]
@@ -82,7 +97,10 @@ async def plain_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, message = WORDS.get(error.status_code, ("http", "this request is not understood."))
     refusal = Refusal(error.status_code, code, message, hint="GET /docs says what there is.")
-    headers = {**(error.headers or {}), **{name.decode(): value.decode() for name, value in JSON_HEADERS}}
+    headers = {
+        **(error.headers or {}),
+        **{name.decode(): value.decode() for name, value in JSON_HEADERS},
+    }
     return Response(refusal.body(), error.status_code, headers)
 
 
@@ -103,19 +121,36 @@ class Endpoint:
 
         try:
             if len(scope["headers"]) > MOST_HEADERS:
-                raise Refusal(431, "headers", f"there are more than {MOST_HEADERS} headers.", headers={"Connection": "close"})
+                raise Refusal(
+                    431,
+                    "headers",
+                    f"there are more than {MOST_HEADERS} headers.",
+                    headers={"Connection": "close"},
+                )
             await self.answer(scope, receive, counted)
         except Refusal as refusal:
             if not started[0]:
-                await reply(counted, refusal.status, refusal.body(), [*JSON_HEADERS, *more_headers(refusal.headers)])
+                await reply(
+                    counted,
+                    refusal.status,
+                    refusal.body(),
+                    [*JSON_HEADERS, *more_headers(refusal.headers)],
+                )
         except Gone:
             pass
         except Exception as error:
             # The type says where to look; its text may hold values of people, and stays here.
             number = secrets.token_hex(6)
-            self.gateway.tell(f"Fault {number}: {type(error).__name__} while answering {scope['path']}.{where(error)}")
+            self.gateway.tell(
+                f"Fault {number}: {type(error).__name__} while answering {scope['path']}.{where(error)}"
+            )
             if not started[0]:
-                fault = Refusal(500, "fault", f"something went wrong here (fault {number}).", hint="Tell the owner this number.")
+                fault = Refusal(
+                    500,
+                    "fault",
+                    f"something went wrong here (fault {number}).",
+                    hint="Tell the owner this number.",
+                )
                 await reply(counted, 500, fault.body(), JSON_HEADERS)
         finally:
             self.gateway.metrics.request(scope["path"], started[0])
@@ -144,7 +179,10 @@ class Numbers(Endpoint):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the numbers."""
         expected = self.gateway.options.metrics_token
-        if not (is_near(scope) or (expected and same_token(token_of(header(scope, b"authorization")), expected))):
+        if not (
+            is_near(scope)
+            or (expected and same_token(token_of(header(scope, b"authorization")), expected))
+        ):
             raise unauthorized()
         kind = self.gateway.metrics.content_type.encode()
         await reply(send, 200, self.gateway.metrics.text(), [(b"content-type", kind), *SECURITY])
@@ -158,11 +196,17 @@ class Me(Endpoint):
         now = self.gateway.now()
         user = await now.door.user(header(scope, b"authorization"))
         roles = {
-            name: {"default": role.default, "deny": sorted(role.denied), "allow": sorted(role.allowed)}
+            name: {
+                "default": role.default,
+                "deny": sorted(role.denied),
+                "allow": sorted(role.allowed),
+            }
             for name, role in now.policy.roles.items()
             if name in user.roles
         }
-        await reply(send, 200, json.dumps({"user": user.name, "roles": roles}).encode(), JSON_HEADERS)
+        await reply(
+            send, 200, json.dumps({"user": user.name, "roles": roles}).encode(), JSON_HEADERS
+        )
 
 
 @dataclass(slots=True)
@@ -198,19 +242,29 @@ class Decide(Endpoint):
         role = role_of(user, asked.role, now.policy.roles)
         decided, cached = await gateway.decide(now, role, asked)
         gateway.metrics.decision(decided.decision.code, cached, time.perf_counter() - began)
-        return Admitted(now, user, role, asked, decided, cached, began, address_of(scope), secrets.token_hex(8))
+        return Admitted(
+            now, user, role, asked, decided, cached, began, address_of(scope), secrets.token_hex(8)
+        )
 
     def event(self, path: str, one: Admitted) -> dict[str, Any]:
         """A decision as the audit log has it."""
         full = self.gateway.options.audit_queries == "full"
         decision = one.decided.decision
         return {
-            "event": "decision", "id": one.id, "path": path, "user": one.user.name, "role": one.role, "address": one.address,
+            "event": "decision",
+            "id": one.id,
+            "path": path,
+            "user": one.user.name,
+            "role": one.role,
+            "address": one.address,
             "query": one.asked.sql if full else one.decided.redacted,
             "parameters": one.asked.parameters if full else len(one.asked.parameters),
-            "decision": "allowed" if decision.allowed else "refused", "code": decision.code, "secret": decision.secret,
-            "cached": one.cached, "milliseconds": one.milliseconds(),
-        }  # fmt: skip
+            "decision": "allowed" if decision.allowed else "refused",
+            "code": decision.code,
+            "secret": decision.secret,
+            "cached": one.cached,
+            "milliseconds": one.milliseconds(),
+        }
 
 
 class Check(Decide):
@@ -222,10 +276,19 @@ class Check(Decide):
         self.gateway.audit.put(self.event("/check", one))
         decision = one.decided.decision
         body = {
-            "allowed": decision.allowed, "code": decision.code, "message": decision.message, "hint": decision.hint, "secret": decision.secret,
-            "columns": list(decision.columns), "role": one.role, "cached": one.cached, "milliseconds": one.milliseconds(),
-        }  # fmt: skip
-        await reply(send, 200, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), JSON_HEADERS)
+            "allowed": decision.allowed,
+            "code": decision.code,
+            "message": decision.message,
+            "hint": decision.hint,
+            "secret": decision.secret,
+            "columns": list(decision.columns),
+            "role": one.role,
+            "cached": one.cached,
+            "milliseconds": one.milliseconds(),
+        }
+        await reply(
+            send, 200, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), JSON_HEADERS
+        )
 
 
 class Query(Decide):
@@ -248,10 +311,20 @@ class Query(Decide):
             with suppress(asyncio.CancelledError):
                 await gone
 
-    async def run(self, one: Admitted, sql: str, encoder: Encoder, send: Send, chunk: Chunk, gone: asyncio.Future[None]) -> None:
+    async def run(
+        self,
+        one: Admitted,
+        sql: str,
+        encoder: Encoder,
+        send: Send,
+        chunk: Chunk,
+        gone: asyncio.Future[None],
+    ) -> None:
         """Run the query, stream its answer, and write down how it ended."""
         options = self.gateway.options
-        limit = min(options.row_limit, options.row_limit if one.asked.limit is None else one.asked.limit)
+        limit = min(
+            options.row_limit, options.row_limit if one.asked.limit is None else one.asked.limit
+        )
         answer = await one.now.places.begin(sql, encoder, limit, options.timeout, gone)
         outcome = "fault"
         try:
@@ -271,16 +344,29 @@ class Query(Decide):
             raise Refusal(400, "database", error.message, hint=error.hint) from None
         finally:
             await asyncio.shield(asyncio.ensure_future(one.now.places.end(answer)))
-            event = {"event": "answer", "id": one.id, "user": one.user.name, "outcome": outcome, "rows": answer.rows, "milliseconds": one.milliseconds()}
+            event = {
+                "event": "answer",
+                "id": one.id,
+                "user": one.user.name,
+                "outcome": outcome,
+                "rows": answer.rows,
+                "milliseconds": one.milliseconds(),
+            }
             self.gateway.audit.put(event)
             self.gateway.metrics.query(outcome, answer.rows, time.perf_counter() - one.began)
 
-    async def stream(self, answer: Answer, encoder: Encoder, limit: int, send: Send, chunk: Chunk) -> str:
+    async def stream(
+        self, answer: Answer, encoder: Encoder, limit: int, send: Send, chunk: Chunk
+    ) -> str:
         """Send the answer piece by piece; the next is made while one is sent. How it ended.
 
         An error after the first byte ends the connection without the mark of its end: no client can take the part for the whole.
         """
-        headers: Headers = [(b"content-type", encoder.content_type.encode()), *SECURITY, (b"x-tacit-row-limit", b"%d" % limit)]
+        headers: Headers = [
+            (b"content-type", encoder.content_type.encode()),
+            *SECURITY,
+            (b"x-tacit-row-limit", b"%d" % limit),
+        ]
         piece = await answer.next()
         following = await answer.next()
         assert piece is not None
@@ -310,7 +396,13 @@ def chunks_of(scope: Scope, send: Send) -> Chunk:
 
 async def reply(send: Send, status: int, body: bytes, headers: Headers) -> None:
     """Send a whole answer."""
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"content-length", b"%d" % len(body))]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [*headers, (b"content-length", b"%d" % len(body))],
+        }
+    )
     await send({"type": "http.response.body", "body": body})
 
 
@@ -333,7 +425,9 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
                     await read_away(receive)
                     raise too_large()
     except TimeoutError:
-        raise Refusal(408, "slow", "the body did not come in time.", headers={"Connection": "close"}) from None
+        raise Refusal(
+            408, "slow", "the body did not come in time.", headers={"Connection": "close"}
+        ) from None
     return bytes(parts)
 
 

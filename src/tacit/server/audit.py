@@ -73,10 +73,13 @@ class Audit:
 
     def _open(self) -> None:
         try:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.open(
+                self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
+            )
         except OSError as error:
             raise EngineError(
-                f"the audit log {self._path.name} cannot be written: {error.strerror}.", hint="Name another file with --audit."
+                f"the audit log {self._path.name} cannot be written: {error.strerror}.",
+                hint="Name another file with --audit.",
             ) from None
         self._looked = time.monotonic()
 
@@ -112,12 +115,16 @@ class Audit:
                 rest = rest[os.write(self._file, rest) :]
             except (OSError, EngineError) as error:
                 if not self.failing:
-                    self._tell(f"The audit log cannot be written: nothing is answered until it can. {error}")
+                    self._tell(
+                        f"The audit log cannot be written: nothing is answered until it can. {error}"
+                    )
                 self.failing = True
                 settle(waiting, OSError("the audit log cannot be written"))
                 waiting = []
                 if self._ending.wait(RETRY_SECONDS):
-                    self._tell(f"The gateway ends, and {rest.count(NEWLINE)} lines of the audit log could not be written.")
+                    self._tell(
+                        f"The gateway ends, and {rest.count(NEWLINE)} lines of the audit log could not be written."
+                    )
                     return
         if self.failing:
             self._tell("The audit log can be written again.")

@@ -38,9 +38,15 @@ class Door:
         if token is None:
             raise unauthorized()
         try:
-            found = await asyncio.to_thread(self._users.find, token) if self._far else self._users.find(token)
+            found = (
+                await asyncio.to_thread(self._users.find, token)
+                if self._far
+                else self._users.find(token)
+            )
         except TacitError:
-            raise busy("users", "the list of users cannot be read; its owner has to look at it.", 10) from None
+            raise busy(
+                "users", "the list of users cannot be read; its owner has to look at it.", 10
+            ) from None
         if found is None:
             raise unauthorized()
         return found
@@ -52,7 +58,11 @@ def token_of(authorization: bytes | None) -> str | None:
     >>> token_of(b"Bearer abc"), token_of(b"Basic abc"), token_of(None)
     ('abc', None, None)
     """
-    if authorization is None or len(authorization) > MOST_LETTERS or authorization[: len(SCHEME)].lower() != SCHEME:
+    if (
+        authorization is None
+        or len(authorization) > MOST_LETTERS
+        or authorization[: len(SCHEME)].lower() != SCHEME
+    ):
         return None
     try:
         return authorization[len(SCHEME) :].decode("ascii").strip()
@@ -73,8 +83,18 @@ def role_of(user: User, named: str | None, roles: Mapping[str, object]) -> str:
     if len(own) == 1:
         return own[0]
     if not own:
-        raise Refusal(403, "role", "you have no role in this plan.", hint="Ask the owner for one: tacit user add NAME --role ROLE")
-    raise Refusal(400, "role", "you have several roles: say which.", hint=f'Add "role" to the body, one of: {", ".join(own)}.')
+        raise Refusal(
+            403,
+            "role",
+            "you have no role in this plan.",
+            hint="Ask the owner for one: tacit user add NAME --role ROLE",
+        )
+    raise Refusal(
+        400,
+        "role",
+        "you have several roles: say which.",
+        hint=f'Add "role" to the body, one of: {", ".join(own)}.',
+    )
 
 
 def same_token(given: str | None, expected: str) -> bool:

@@ -48,7 +48,13 @@ class Decisions:
 
     def keep(self, key: Key, decided: Decided) -> None:
         """Remember a decision, and forget those that were not used for longest where there is no room."""
-        size = 1_000 + sum(map(len, key)) + len(decided.redacted) + len(decided.decision.sql or "") + len(decided.decision.key)
+        size = (
+            1_000
+            + sum(map(len, key))
+            + len(decided.redacted)
+            + len(decided.decision.sql or "")
+            + len(decided.decision.key)
+        )
         self._forget(key)
         self._kept[key] = (decided, size)
         self._room -= size

@@ -59,7 +59,12 @@ class Decision:
 
 REFUSALS = frozenset({"discloses", "undecided", "may-fail", "not-granted"})
 Outcome = tuple[str, str, str | None, str | None]  # code, message, hint, secret
-ALLOWED: Outcome = ("allowed", "The query says nothing about what this role must not learn.", None, None)
+ALLOWED: Outcome = (
+    "allowed",
+    "The query says nothing about what this role must not learn.",
+    None,
+    None,
+)
 
 
 class Decider:
@@ -76,18 +81,26 @@ class Decider:
     def decide(self, role: str, sql: str, parameters: Parameters = ()) -> Decision:
         """May the role have the answer? Never raises for what somebody wrote, and never looks at rows."""
         try:
-            statement = statement_of(sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect)
+            statement = statement_of(
+                sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect
+            )
             reading = self._read(statement)
             # DuckDB keeps the order of a table. Who may know all of its rows but those that are denied may see it; others could put two answers side by side.
             scans = self.policy.dialect == "duckdb" and self.policy.roles[role].default == "allow"
-            tree = with_total_order(statement.tree, len(reading.columns), statement.source, scans=scans)
+            tree = with_total_order(
+                statement.tree, len(reading.columns), statement.source, scans=scans
+            )
         except QueryError as error:
             return Decision(False, error.code, _placed(error), error.hint)
         except RecursionError:
-            return Decision(False, "too-large", "The query is nested too deeply.", "Split it into several.")
+            return Decision(
+                False, "too-large", "The query is nested too deeply.", "Split it into several."
+            )
         except (SqlglotError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             # sqlglot fails in many ways on trees that it made itself. What is not understood is not answered.
-            return Decision(False, "not-read", "This query is not read.", "Write it in another way.")
+            return Decision(
+                False, "not-read", "This query is not read.", "Write it in another way."
+            )
         granted = self.policy.roles[role]
         key = self._key(granted, statement, reading)
         outcome = self._outcomes.get(key)
@@ -98,10 +111,25 @@ class Decider:
             self._outcomes.move_to_end(key)
         code, message, hint, secret = outcome
         runs = tree.sql(dialect=self.policy.dialect, comments=False) if code == "allowed" else None
-        return Decision(code == "allowed", code, message, hint, secret, runs, reading.columns if runs else (), key)
+        return Decision(
+            code == "allowed",
+            code,
+            message,
+            hint,
+            secret,
+            runs,
+            reading.columns if runs else (),
+            key,
+        )
 
     def _read(self, statement: Statement) -> Reading:
-        return read_tree(statement.tree, statement.source, self.policy.relations, name="query", dialect=self.policy.dialect)
+        return read_tree(
+            statement.tree,
+            statement.source,
+            self.policy.relations,
+            name="query",
+            dialect=self.policy.dialect,
+        )
 
     # -- what queries that mean the same share -------------------------------------------------------------
 
@@ -114,14 +142,18 @@ class Decider:
             said: Any = statement.tree.sql(dialect=self.policy.dialect, comments=False)
         else:
             said = self._canonical(reading.exact)
-        return hashlib.sha256(repr((self.policy.digest, role.name, named, said)).encode()).hexdigest()
+        return hashlib.sha256(
+            repr((self.policy.digest, role.name, named, said)).encode()
+        ).hexdigest()
 
     def _canonical(self, query: Query) -> Any:
         numbering = self._judge.numbering
         bodies = [body for part in query.parts if (body := numbering.body(part, 0)) is not None]
         constants = sorted({number for body in bodies for number in body.constants()})
         # Numbers of constants are the judge's own: what they stand for goes with them.
-        return canonical_query(tuple(bodies), query.bag), [(number, repr(self._judge.symbols.constant(number))) for number in constants]
+        return canonical_query(tuple(bodies), query.bag), [
+            (number, repr(self._judge.symbols.constant(number))) for number in constants
+        ]
 
     def _remember(self, key: str, outcome: Outcome) -> None:
         self._outcomes[key] = outcome
@@ -146,7 +178,10 @@ class Decider:
 
     def _touched(self, statement: Statement) -> list[str]:
         """The tables that a query reads."""
-        names = {node.name if not node.db else f"{node.db}.{node.name}" for node in statement.tree.find_all(exp.Table)}
+        names = {
+            node.name if not node.db else f"{node.db}.{node.name}"
+            for node in statement.tree.find_all(exp.Table)
+        }
         return sorted(names & set(self.policy.relations))
 
     def _may_fail(self, statement: Statement, reading: Reading) -> str | None:
@@ -158,24 +193,53 @@ class Decider:
         """The refusal where the query may say something about a secret; None where it says nothing."""
         found = self.definition.decide(self.policy.question(secret, reading), self._judge).found
         if isinstance(found, NotDecided):
-            return "undecided", f"That the query says nothing about {name} could not be shown ({found.code}). {found.text}".strip(), None, name
+            return (
+                "undecided",
+                f"That the query says nothing about {name} could not be shown ({found.code}). {found.text}".strip(),
+                None,
+                name,
+            )
         if not isinstance(found, Disclosed):
             return None
         if secret.is_exact and reading.is_exact:
-            return "discloses", f"The answer would say something about {name}, which this role must not learn.", "Ask about rows that it does not speak of.", name
+            return (
+                "discloses",
+                f"The answer would say something about {name}, which this role must not learn.",
+                "Ask about rows that it does not speak of.",
+                name,
+            )
         first = (*reading.approximations, *secret.approximations)[0]
-        why = f"Not read exactly: {' '.join(first.fragment.split())} ({first.text})." if reading.approximations else ""
-        return "undecided", f"That the query says nothing about {name} could not be shown. {why}".strip(), "Ask about rows that it does not speak of.", name
+        why = (
+            f"Not read exactly: {' '.join(first.fragment.split())} ({first.text})."
+            if reading.approximations
+            else ""
+        )
+        return (
+            "undecided",
+            f"That the query says nothing about {name} could not be shown. {why}".strip(),
+            "Ask about rows that it does not speak of.",
+            name,
+        )
 
     def _fails(self, role: RolePolicy, part: str, touched: Sequence[str]) -> Outcome | None:
         """The refusal where an expression could fail because of rows that were not judged; None where all rows may be known."""
         hint = f"Leave {part} out of conditions, or compute it in SELECT over one table."
         if role.default == "deny" and not set(touched) <= role.tables:
-            return "may-fail", f"{part} can fail, and whether it does may depend on rows that are not in the answer.", hint, None
+            return (
+                "may-fail",
+                f"{part} can fail, and whether it does may depend on rows that are not in the answer.",
+                hint,
+                None,
+            )
         for whole in scans(self.policy, touched):
             for name, secret in role.denied.items():
                 if self._says(name, secret, whole) is not None:
-                    return "may-fail", f"{part} can fail, and whether it does may say something about {name}.", hint, name
+                    return (
+                        "may-fail",
+                        f"{part} can fail, and whether it does may say something about {name}.",
+                        hint,
+                        name,
+                    )
         return None
 
     def _granted(self, role: RolePolicy, statement: Statement, reading: Reading) -> bool:
@@ -184,12 +248,24 @@ class Decider:
             return True
         if reading.exact is None or not orders_by_result(statement.tree):
             return False
-        views = [replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None]
+        views = [
+            replace(one.exact, name=name)
+            for name, one in role.allowed.items()
+            if one.exact is not None
+        ]
         if covers(reading.exact, views, self.policy.relations) is not None:
             return True
         if reading.exact.bag:
             return False
-        return rewriting(reading.exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations) is not None
+        return (
+            rewriting(
+                reading.exact,
+                [replace(one, bag=False) for one in views],
+                self.keys,
+                self.policy.relations,
+            )
+            is not None
+        )
 
 
 def not_granted(role: RolePolicy) -> Outcome:
@@ -203,5 +279,9 @@ def not_granted(role: RolePolicy) -> Outcome:
 
 def _placed(error: QueryError) -> str:
     """The message with the line and column that it speaks of."""
-    at = f" (line {error.mark.line}, column {error.mark.column})" if error.mark is not None and error.mark.line and error.mark.column else ""
+    at = (
+        f" (line {error.mark.line}, column {error.mark.column})"
+        if error.mark is not None and error.mark.line and error.mark.column
+        else ""
+    )
     return f"{error.message.rstrip('.')}{at}."

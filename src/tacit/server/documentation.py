@@ -11,7 +11,10 @@ from tacit.server.requests import MOST_LETTERS, MOST_NAME, MOST_PARAMETERS
 
 PAGE_HEADERS: Headers = [
     (b"content-type", b"text/html; charset=utf-8"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
     *SECURITY,
 ]
 TEXT: dict[str, Any] = {"type": "string"}
@@ -34,8 +37,18 @@ ASKED = {
     "required": ["sql"],
     "additionalProperties": False,
     "properties": {
-        "sql": {"type": "string", "minLength": 1, "maxLength": MOST_LETTERS, "description": "One SELECT over the plan's tables and views."},
-        "role": {"type": ["string", "null"], "minLength": 1, "maxLength": MOST_NAME, "description": "The role to ask in; needed by users who have several."},
+        "sql": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": MOST_LETTERS,
+            "description": "One SELECT over the plan's tables and views.",
+        },
+        "role": {
+            "type": ["string", "null"],
+            "minLength": 1,
+            "maxLength": MOST_NAME,
+            "description": "The role to ask in; needed by users who have several.",
+        },
         "parameters": {
             "description": "Values for ? or $1 (a list), or for $name (an object).",
             "anyOf": [
@@ -44,7 +57,12 @@ ASKED = {
                 {"type": "null"},
             ],
         },
-        "limit": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1, "description": "The most rows wanted; the gateway has a limit of its own."},
+        "limit": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": 2**63 - 1,
+            "description": "The most rows wanted; the gateway has a limit of its own.",
+        },
     },
 }
 ERROR = {
@@ -60,17 +78,41 @@ ERROR = {
 }
 DECISION = {
     "type": "object",
-    "required": ["allowed", "code", "message", "hint", "secret", "columns", "role", "cached", "milliseconds"],
+    "required": [
+        "allowed",
+        "code",
+        "message",
+        "hint",
+        "secret",
+        "columns",
+        "role",
+        "cached",
+        "milliseconds",
+    ],
     "properties": {
-        "allowed": {"type": "boolean"}, "code": TEXT, "message": TEXT, "hint": MAYBE, "secret": MAYBE, "columns": {"type": "array", "items": TEXT},
-        "role": TEXT, "cached": {"type": "boolean"}, "milliseconds": {"type": "number"},
+        "allowed": {"type": "boolean"},
+        "code": TEXT,
+        "message": TEXT,
+        "hint": MAYBE,
+        "secret": MAYBE,
+        "columns": {"type": "array", "items": TEXT},
+        "role": TEXT,
+        "cached": {"type": "boolean"},
+        "milliseconds": {"type": "number"},
     },
-}  # fmt: skip
+}
 ROWS = {
     "type": "object",
     "required": ["columns", "rows", "truncated"],
     "properties": {
-        "columns": {"type": "array", "items": {"type": "object", "required": ["name", "type"], "properties": {"name": TEXT, "type": TEXT}}},
+        "columns": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "type"],
+                "properties": {"name": TEXT, "type": TEXT},
+            },
+        },
         "rows": {"type": "array", "items": {"type": "array", "items": VALUE}},
         "truncated": {"type": "boolean"},
     },
@@ -92,10 +134,20 @@ WHY = {
 def openapi(version: str) -> dict[str, Any]:
     """The interface in OpenAPI 3.1."""
     body = {"required": True, "content": {JSON: {"schema": {"$ref": "#/components/schemas/Query"}}}}
-    rows = {JSON: {"schema": {"$ref": "#/components/schemas/Rows"}}, CSV: {"schema": TEXT}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
+    rows = {
+        JSON: {"schema": {"$ref": "#/components/schemas/Rows"}},
+        CSV: {"schema": TEXT},
+        ARROW: {"schema": {"type": "string", "format": "binary"}},
+    }
     limits = {
-        "X-Tacit-Row-Limit": {"schema": {"type": "integer"}, "description": "The most rows of this answer."},
-        "X-Tacit-Truncated": {"schema": {"enum": ["true", "false"]}, "description": "Whether rows were left out, where that is known before the first."},
+        "X-Tacit-Row-Limit": {
+            "schema": {"type": "integer"},
+            "description": "The most rows of this answer.",
+        },
+        "X-Tacit-Truncated": {
+            "schema": {"enum": ["true", "false"]},
+            "description": "Whether rows were left out, where that is known before the first.",
+        },
     }
     asking = (400, 401, 403, 408, 413, 431, 500, 503)
     return {
@@ -108,46 +160,94 @@ def openapi(version: str) -> dict[str, Any]:
         "paths": {
             "/query": {
                 "post": {
-                    "operationId": "query", "summary": "Run a query", "security": [{"token": []}], "requestBody": body,
+                    "operationId": "query",
+                    "summary": "Run a query",
+                    "security": [{"token": []}],
+                    "requestBody": body,
                     "description": "The rows of a query that the role may have, streamed as JSON, CSV or Arrow by the Accept header.",
-                    "responses": {"200": {"description": "The answer.", "headers": limits, "content": rows}, **errors(*asking, 406, 504)},
+                    "responses": {
+                        "200": {"description": "The answer.", "headers": limits, "content": rows},
+                        **errors(*asking, 406, 504),
+                    },
                 }
             },
             "/check": {
                 "post": {
-                    "operationId": "check", "summary": "Ask whether a query would be answered", "security": [{"token": []}], "requestBody": body,
+                    "operationId": "check",
+                    "summary": "Ask whether a query would be answered",
+                    "security": [{"token": []}],
+                    "requestBody": body,
                     "description": "The decision. Nothing is run, and the decision does not depend on rows.",
                     "responses": {"200": answer("The decision.", "Decision"), **errors(*asking)},
                 }
             },
             "/me": {
                 "get": {
-                    "operationId": "me", "summary": "Who am I?", "security": [{"token": []}],
-                    "responses": {"200": answer("Name and roles.", "Me"), **errors(401, 431, 500, 503)},
+                    "operationId": "me",
+                    "summary": "Who am I?",
+                    "security": [{"token": []}],
+                    "responses": {
+                        "200": answer("Name and roles.", "Me"),
+                        **errors(401, 431, 500, 503),
+                    },
                 }
             },
-            "/health": {"get": {"operationId": "health", "summary": "Is the gateway there?", "responses": {"200": answer("It is.", "Health"), **errors(431, 500)}}},
+            "/health": {
+                "get": {
+                    "operationId": "health",
+                    "summary": "Is the gateway there?",
+                    "responses": {"200": answer("It is.", "Health"), **errors(431, 500)},
+                }
+            },
             "/metrics": {
                 "get": {
-                    "operationId": "metrics", "summary": "Numbers for Prometheus", "description": "From this machine only, or with a token of its own.",
-                    "responses": {"200": {"description": "Prometheus text.", "content": {"text/plain": {"schema": TEXT}}}, **errors(401, 431, 500)},
+                    "operationId": "metrics",
+                    "summary": "Numbers for Prometheus",
+                    "description": "From this machine only, or with a token of its own.",
+                    "responses": {
+                        "200": {
+                            "description": "Prometheus text.",
+                            "content": {"text/plain": {"schema": TEXT}},
+                        },
+                        **errors(401, 431, 500),
+                    },
                 }
             },
         },
         "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": "The token that `tacit user add` showed."}},
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token that `tacit user add` showed.",
+                }
+            },
             "schemas": {
-                "Query": ASKED, "Rows": ROWS, "Decision": DECISION, "Error": ERROR,
-                "Me": {"type": "object", "required": ["user", "roles"], "properties": {"user": TEXT, "roles": ROLES}},
-                "Health": {"type": "object", "required": ["status", "version"], "properties": {"status": {"const": "ok"}, "version": TEXT}},
+                "Query": ASKED,
+                "Rows": ROWS,
+                "Decision": DECISION,
+                "Error": ERROR,
+                "Me": {
+                    "type": "object",
+                    "required": ["user", "roles"],
+                    "properties": {"user": TEXT, "roles": ROLES},
+                },
+                "Health": {
+                    "type": "object",
+                    "required": ["status", "version"],
+                    "properties": {"status": {"const": "ok"}, "version": TEXT},
+                },
             },
         },
-    }  # fmt: skip
+    }
 
 
 def answer(text: str, schema: str) -> dict[str, Any]:
     """A response with a JSON body."""
-    return {"description": text, "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{schema}"}}}}
+    return {
+        "description": text,
+        "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{schema}"}}},
+    }
 
 
 def errors(*statuses: int) -> dict[str, Any]:
@@ -169,7 +269,11 @@ EXAMPLE = """curl -H "Authorization: Bearer $TOKEN" \\
 
 def page(described: dict[str, Any]) -> str:
     """The interface for people: one page without scripts, fonts or images, from nowhere else."""
-    parts = [section(path, method, one) for path, methods in described["paths"].items() for method, one in methods.items()]
+    parts = [
+        section(path, method, one)
+        for path, methods in described["paths"].items()
+        for method, one in methods.items()
+    ]
     info = described["info"]
     return (
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
@@ -181,12 +285,19 @@ def page(described: dict[str, Any]) -> str:
 
 def section(path: str, method: str, one: dict[str, Any]) -> str:
     """What the page says of one path."""
-    words = " ".join(text if text[-1] in ".?" else f"{text}." for text in (one["summary"], one.get("description", "")) if text)
+    words = " ".join(
+        text if text[-1] in ".?" else f"{text}."
+        for text in (one["summary"], one.get("description", ""))
+        if text
+    )
     said = [f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(words)}</p>"]
     if "requestBody" in one:
         fields = ASKED["properties"]
         assert isinstance(fields, dict)
-        lines = (f"<tr><td><code>{name}</code><td>{escape(field['description'])}" for name, field in fields.items())
+        lines = (
+            f"<tr><td><code>{name}</code><td>{escape(field['description'])}"
+            for name, field in fields.items()
+        )
         said.append(f"<table>{''.join(lines)}</table>")
     lines = (
         f"<tr><td><code>{status}</code><td>{escape(found['description'])} {escape(', '.join(found.get('content', {})) if status == '200' else '')}"

@@ -15,7 +15,12 @@ from tacit.engines.streams import BATCH_ROWS
 def even(batches: Iterable[pa.RecordBatch], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
     """The same rows in batches of `rows`, the last one perhaps smaller; only what crosses an old border is copied.
 
-    >>> [batch.num_rows for batch in even([pa.record_batch([pa.array(range(many))], ["x"]) for many in (3, 1, 5)], 4)]
+    >>> [
+    ...     batch.num_rows
+    ...     for batch in even(
+    ...         [pa.record_batch([pa.array(range(many))], ["x"]) for many in (3, 1, 5)], 4
+    ...     )
+    ... ]
     [4, 4, 1]
     """
     held: list[pa.RecordBatch] = []

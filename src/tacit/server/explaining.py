@@ -29,7 +29,9 @@ from tacit.server.policy import Policy, RolePolicy
 from tacit.server.statement import Statement, statement_of
 from tacit.server.values import Parameters
 
-EXPLAIN_SECONDS = 12.0  # for the evidence about all secrets of a role; the decision itself has its own limit
+EXPLAIN_SECONDS = (
+    12.0  # for the evidence about all secrets of a role; the decision itself has its own limit
+)
 Outcome = Literal["passed", "refused", "not asked"]
 
 
@@ -87,14 +89,20 @@ class Explainer:
         steps = tuple(self.decider.steps(granted, statement, reading, decision))
         return Tried(role, decision, self._explained(reading), steps, about)
 
-    def _about(self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision) -> Iterator[About]:
+    def _about(
+        self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision
+    ) -> Iterator[About]:
         """The evidence about each secret, that of the refusal first."""
         begun = time.monotonic()
         runnable = self._with_values(statement, reading)
         for name in sorted(role.denied, key=lambda one: one != decision.secret):
             secret = role.denied[name]
             late = time.monotonic() - begun > EXPLAIN_SECONDS
-            yield About(name, self._explained(secret), None if late else self._verdict(secret, runnable, reading))
+            yield About(
+                name,
+                self._explained(secret),
+                None if late else self._verdict(secret, runnable, reading),
+            )
 
     def _verdict(self, secret: Reading, runnable: Reading, reading: Reading) -> Verdict | None:
         try:
@@ -106,14 +114,22 @@ class Explainer:
         """The query as its text with the values of parameters in place, for evidence that is executed."""
         try:
             text = statement.tree.sql(dialect=self.policy.dialect, comments=False)
-            found = read(text, self.policy.relations, name=reading.name, dialect=self.policy.dialect)
+            found = read(
+                text, self.policy.relations, name=reading.name, dialect=self.policy.dialect
+            )
         except (QueryError, SqlglotError):
             return reading
-        return replace(found, approximations=reading.approximations) if found.is_exact == reading.is_exact else reading
+        return (
+            replace(found, approximations=reading.approximations)
+            if found.is_exact == reading.is_exact
+            else reading
+        )
 
     def _explained(self, reading: Reading) -> Explanation:
         queries = [reading.exact] if reading.exact is not None else list(reading.supports)
-        found = {query.name: sorted(classes.names) for query in queries if (classes := classes_of(query))}
+        found = {
+            query.name: sorted(classes.names) for query in queries if (classes := classes_of(query))
+        }
         return explained(reading, self.policy.relations, found)
 
 
@@ -129,48 +145,85 @@ class Reasoning(Decider):
     def read(self, sql: str, parameters: Parameters) -> tuple[Statement, Reading] | None:
         """The query as it is judged; None where it cannot be read."""
         try:
-            statement = statement_of(sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect)
+            statement = statement_of(
+                sql, parameters, self.policy.relations, self.policy.views, self.policy.dialect
+            )
             return statement, self._read(statement)
-        except (QueryError, RecursionError, SqlglotError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        except (
+            QueryError,
+            RecursionError,
+            SqlglotError,
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ):
             return None
 
-    def steps(self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision) -> Iterator[Step]:
+    def steps(
+        self, role: RolePolicy, statement: Statement, reading: Reading, decision: Decision
+    ) -> Iterator[Step]:
         """The gateway's questions about a query that was read, up to the one at which it was refused."""
         yield self._step_read(reading, decision)
         if not decision.allowed and not decision.is_refusal:
             return
         for name, secret in role.denied.items():
             refused = self._says(name, secret, reading)
-            said = "No row that this query depends on matters to it." if refused is None else refused[1]
-            yield Step(SECRETS.format(secret=name), "passed" if refused is None else "refused", said)
+            said = (
+                "No row that this query depends on matters to it."
+                if refused is None
+                else refused[1]
+            )
+            yield Step(
+                SECRETS.format(secret=name), "passed" if refused is None else "refused", said
+            )
             if refused is not None:
                 return
         if not role.denied:
-            yield Step("Does it say anything about a secret?", "passed", "This role is denied nothing.")
+            yield Step(
+                "Does it say anything about a secret?", "passed", "This role is denied nothing."
+            )
         step = self._step_fails(role, statement, reading)
         yield step
         if step.outcome != "refused":
             yield self._step_follows(role, statement, reading)
 
     def _step_read(self, reading: Reading, decision: Decision) -> Step:
-        if not decision.allowed and not decision.is_refusal:  # its order cannot be made certain, for example
+        if (
+            not decision.allowed and not decision.is_refusal
+        ):  # its order cannot be made certain, for example
             return Step(READ, "refused", decision.message)
         if reading.is_exact:
             return Step(READ, "passed", "Yes, exactly as it is written.")
         first = reading.approximations[0] if reading.approximations else None
         why = f" {' '.join(first.fragment.split())}: {first.text}." if first else ""
-        return Step(READ, "passed", f"Yes, though not exactly: it is judged by all rows that FROM and WHERE find.{why}")
+        return Step(
+            READ,
+            "passed",
+            f"Yes, though not exactly: it is judged by all rows that FROM and WHERE find.{why}",
+        )
 
     def _step_fails(self, role: RolePolicy, statement: Statement, reading: Reading) -> Step:
         part = self._may_fail(statement, reading)
         if part is None:
             return Step(FAILS, "passed", "No, nothing in it can fail there.")
         refused = self._fails(role, part, self._touched(statement))
-        return Step(FAILS, "passed" if refused is None else "refused", f"{part} can fail, but this role may know all rows that it could fail on." if refused is None else refused[1])
+        return Step(
+            FAILS,
+            "passed" if refused is None else "refused",
+            f"{part} can fail, but this role may know all rows that it could fail on."
+            if refused is None
+            else refused[1],
+        )
 
     def _step_follows(self, role: RolePolicy, statement: Statement, reading: Reading) -> Step:
         if role.default == "allow":
-            return Step(FOLLOWS, "not asked", "Its default is allow: whatever says nothing about a secret is answered.")
+            return Step(
+                FOLLOWS,
+                "not asked",
+                "Its default is allow: whatever says nothing about a secret is answered.",
+            )
         if not self._granted(role, statement, reading):
             known = listed(sorted(role.allowed)) or "nothing"
             return Step(FOLLOWS, "refused", f"No way was found to compute it from {known}.")
@@ -181,8 +234,14 @@ class Reasoning(Decider):
             return f"It asks {listed(sorted(statement.named)) or 'no table'}, which the role is allowed."
         exact = reading.exact
         assert exact is not None and orders_by_result(statement.tree)
-        views = [replace(one.exact, name=name) for name, one in role.allowed.items() if one.exact is not None]
+        views = [
+            replace(one.exact, name=name)
+            for name, one in role.allowed.items()
+            if one.exact is not None
+        ]
         if (found := covers(exact, views, self.policy.relations)) is not None:
             return f"It can be computed from {listed(list(dict.fromkeys(found)))}, row by row."
-        written = rewriting(exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations)
+        written = rewriting(
+            exact, [replace(one, bag=False) for one in views], self.keys, self.policy.relations
+        )
         return f"It can be computed from what the role is allowed: {written}"

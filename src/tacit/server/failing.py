@@ -16,14 +16,70 @@ from tacit.queries.kinds import day, moment
 
 # Nodes that never fail, whatever values their parts have. What is not here may.
 NEVER = (
-    exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.RawString, exp.Star, exp.Var, exp.Alias, exp.TableAlias, exp.Paren,
-    exp.Tuple, exp.And, exp.Or, exp.Not, exp.Is, exp.Exists, exp.Count, exp.Min, exp.Max, exp.Filter, exp.RowNumber, exp.Rank, exp.DenseRank,
-    exp.Select, exp.Union, exp.Intersect, exp.Except, exp.Subquery, exp.Values, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Where,
-    exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Fetch, exp.LimitOptions,
-    exp.Distinct, exp.Window, exp.Qualify,
-)  # fmt: skip
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Null,
+    exp.Boolean,
+    exp.RawString,
+    exp.Star,
+    exp.Var,
+    exp.Alias,
+    exp.TableAlias,
+    exp.Paren,
+    exp.Tuple,
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Is,
+    exp.Exists,
+    exp.Count,
+    exp.Min,
+    exp.Max,
+    exp.Filter,
+    exp.RowNumber,
+    exp.Rank,
+    exp.DenseRank,
+    exp.Select,
+    exp.Union,
+    exp.Intersect,
+    exp.Except,
+    exp.Subquery,
+    exp.Values,
+    exp.With,
+    exp.CTE,
+    exp.From,
+    exp.Join,
+    exp.Table,
+    exp.Where,
+    exp.Group,
+    exp.Rollup,
+    exp.Cube,
+    exp.GroupingSets,
+    exp.Having,
+    exp.Order,
+    exp.Ordered,
+    exp.Limit,
+    exp.Offset,
+    exp.Fetch,
+    exp.LimitOptions,
+    exp.Distinct,
+    exp.Window,
+    exp.Qualify,
+)
 # These compare, and never fail as conditions: there the reader has looked at the types of both sides.
-COMPARE = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In)
+COMPARE = (
+    exp.EQ,
+    exp.NEQ,
+    exp.LT,
+    exp.LTE,
+    exp.GT,
+    exp.GTE,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Between,
+    exp.In,
+)
 # A constant that fails, fails where a row reaches it: then the error tells whether one does. So only those that never do.
 CONSTANT = (exp.Literal, exp.Null, exp.Boolean, exp.RawString)
 COUNTED = (exp.Count, exp.Literal, exp.Star, exp.Column, exp.Identifier, exp.Distinct, *COMPARE)
@@ -49,7 +105,11 @@ def may_fail(tree: exp.Query, *, converts: bool = False) -> str | None:
 
 
 def _never_fails(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Literal) and not node.is_string and sum(one.isdigit() for one in node.name) > MOST_DIGITS:
+    if (
+        isinstance(node, exp.Literal)
+        and not node.is_string
+        and sum(one.isdigit() for one in node.name) > MOST_DIGITS
+    ):
         return False  # what is brought to so many digits may not fit any more
     if _is_constant(node):
         return True
@@ -57,13 +117,19 @@ def _never_fails(node: exp.Expr) -> bool:
         return _is_condition(node)
     if isinstance(node, exp.Like | exp.ILike):
         pattern = node.expression
-        return isinstance(pattern, exp.Literal) and not str(pattern.this).endswith("\\") and _is_condition(node)
+        return (
+            isinstance(pattern, exp.Literal)
+            and not str(pattern.this).endswith("\\")
+            and _is_condition(node)
+        )
     return isinstance(node, NEVER) and not _is_one_value(node)
 
 
 def _computed_last(tree: exp.Query) -> list[exp.Expr]:
     """The expressions of SELECT over one table, which are computed for the rows that WHERE leaves."""
-    if not isinstance(tree, exp.Select) or any(tree.args.get(one) for one in ("joins", "with_", "having", "qualify")):
+    if not isinstance(tree, exp.Select) or any(
+        tree.args.get(one) for one in ("joins", "with_", "having", "qualify")
+    ):
         return []
     first = tree.args.get("from_")
     if first is None or not isinstance(first.this, exp.Table) or first.this.args.get("joins"):
@@ -71,7 +137,11 @@ def _computed_last(tree: exp.Query) -> list[exp.Expr]:
     where = tree.args.get("where")
     # DuckDB knows the names that SELECT gives in WHERE too: such an expression is a condition.
     used = {one.name.lower() for one in where.find_all(exp.Column)} if where is not None else set()
-    return [one for one in tree.expressions if one.find(exp.Query, exp.Filter) is None and one.alias.lower() not in used]
+    return [
+        one
+        for one in tree.expressions
+        if one.find(exp.Query, exp.Filter) is None and one.alias.lower() not in used
+    ]
 
 
 def _nodes(tree: exp.Expr, without: list[exp.Expr]) -> Iterator[exp.Expr]:
@@ -90,8 +160,15 @@ def _is_constant(node: exp.Expr) -> bool:
     """Is it a value that is the same on all rows, and always there?"""
     if isinstance(node, exp.Neg | exp.Paren):
         return isinstance(node.this, CONSTANT)
-    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast) and isinstance(node.this, exp.Literal) and node.this.is_string:
-        return (node.is_type("date") and day(node.this.name) is not None) or (node.is_type("timestamp") and moment(node.this.name) is not None)
+    if (
+        isinstance(node, exp.Cast)
+        and not isinstance(node, exp.TryCast)
+        and isinstance(node.this, exp.Literal)
+        and node.this.is_string
+    ):
+        return (node.is_type("date") and day(node.this.name) is not None) or (
+            node.is_type("timestamp") and moment(node.this.name) is not None
+        )
     return isinstance(node, CONSTANT)
 
 
@@ -101,7 +178,9 @@ def _is_condition(node: exp.Expr) -> bool:
     while isinstance(above, CONNECT):
         above = above.parent
     if isinstance(above, exp.Having):
-        return isinstance(node.this, exp.Count) and all(isinstance(one, COUNTED) for one in node.walk())
+        return isinstance(node.this, exp.Count) and all(
+            isinstance(one, COUNTED) for one in node.walk()
+        )
     return isinstance(above, exp.Where | exp.Join)
 
 
@@ -110,4 +189,6 @@ def _is_one_value(node: exp.Expr) -> bool:
     if not isinstance(node, exp.Subquery) or node.parent is None:
         return False
     places = exp.From | exp.Join | exp.SetOperation | exp.Exists | exp.Subquery | exp.CTE
-    return not isinstance(node.parent, places) and not (isinstance(node.parent, exp.In) and node.arg_key == "query")
+    return not isinstance(node.parent, places) and not (
+        isinstance(node.parent, exp.In) and node.arg_key == "query"
+    )

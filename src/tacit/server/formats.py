@@ -72,7 +72,11 @@ class JsonEncoder(Encoder):
             parts += [between + before, texts]
             between = after + ","
         parts.append(between[:-1] + "]")
-        rows = pc.binary_join_element_wise(*parts, "") if batch.num_columns else pa.array([",[]"] * batch.num_rows)
+        rows = (
+            pc.binary_join_element_wise(*parts, "")
+            if batch.num_columns
+            else pa.array([",[]"] * batch.num_rows)
+        )
         text = bytes_of(rows)
         text, self._some = text[0 if self._some else 1 :], True
         return [text]
@@ -89,13 +93,20 @@ class CsvEncoder(Encoder):
 
     def start(self, schema: pa.Schema) -> bytes:
         """The line with the names."""
-        return ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
+        return (
+            ",".join('"' + name.replace('"', '""') + '"' for name in schema.names).encode() + b"\n"
+        )
 
     def batch(self, batch: pa.RecordBatch) -> Piece:
         """Rows as lines."""
-        plain = pa.record_batch([csv_column(column) for column in batch.columns], names=list(map(str, range(batch.num_columns))))
+        plain = pa.record_batch(
+            [csv_column(column) for column in batch.columns],
+            names=list(map(str, range(batch.num_columns))),
+        )
         sink = io.BytesIO()
-        csv.write_csv(plain, sink, csv.WriteOptions(include_header=False, batch_size=max(1, batch.num_rows)))
+        csv.write_csv(
+            plain, sink, csv.WriteOptions(include_header=False, batch_size=max(1, batch.num_rows))
+        )
         return [sink.getbuffer()]
 
     def end(self, truncated: bool) -> bytes:
@@ -122,17 +133,24 @@ class ArrowEncoder(Encoder):
     def batch(self, batch: pa.RecordBatch) -> Piece:
         """Rows as a record batch, after the schema where it is the first; nothing goes out that is no row, see `blanked`."""
         if not batch.schema.equals(self._schema):
-            columns = [plain(column).cast(field.type) for column, field in zip(batch.columns, self._schema, strict=True)]
+            columns = [
+                plain(column).cast(field.type)
+                for column, field in zip(batch.columns, self._schema, strict=True)
+            ]
             batch = pa.record_batch(columns, schema=self._schema)
         if any(column.null_count or pa.types.is_nested(column.type) for column in batch.columns):
-            batch = pa.record_batch([blanked(column) for column in batch.columns], schema=self._schema)
+            batch = pa.record_batch(
+                [blanked(column) for column in batch.columns], schema=self._schema
+            )
         self._writer.write_batch(batch)
         return self._written.taken()
 
     def end(self, truncated: bool) -> bytes:
         """The end of the stream; before it the schema, where there was no batch."""
         if truncated:
-            nothing = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
+            nothing = pa.record_batch(
+                [pa.array([], field.type) for field in self._schema], schema=self._schema
+            )
             self._writer.write_batch(nothing, custom_metadata=TRUNCATED)
         self._writer.close()
         return b"".join(self._written.taken())
@@ -159,7 +177,11 @@ class Collected(io.RawIOBase):
         return taken
 
 
-ENCODERS: Mapping[str, Callable[[], Encoder]] = {JSON: JsonEncoder, CSV: CsvEncoder, ARROW: ArrowEncoder}
+ENCODERS: Mapping[str, Callable[[], Encoder]] = {
+    JSON: JsonEncoder,
+    CSV: CsvEncoder,
+    ARROW: ArrowEncoder,
+}
 
 
 def encoder_for(accept: bytes | None) -> Encoder:
@@ -171,7 +193,11 @@ def encoder_for(accept: bytes | None) -> Encoder:
 def wanted(accept: bytes) -> str:
     """The media type that fits an Accept header best.
 
-    >>> wanted(b"text/csv;q=0.5, application/vnd.apache.arrow.stream"), wanted(b"text/*"), wanted(b"*/*")
+    >>> (
+    ...     wanted(b"text/csv;q=0.5, application/vnd.apache.arrow.stream"),
+    ...     wanted(b"text/*"),
+    ...     wanted(b"*/*"),
+    ... )
     ('application/vnd.apache.arrow.stream', 'text/csv', 'application/json')
     """
     weights = read_accept(accept.decode("latin-1")) if len(accept) <= MOST_ACCEPT else {}
@@ -182,7 +208,12 @@ def wanted(accept: bytes) -> str:
         if weight > most:
             best, most = known, weight
     if best is None:
-        raise Refusal(406, "accept", "answers come in none of the accepted types.", hint=f"Accept one of: {', '.join(ENCODERS)}.")
+        raise Refusal(
+            406,
+            "accept",
+            "answers come in none of the accepted types.",
+            hint=f"Accept one of: {', '.join(ENCODERS)}.",
+        )
     return best
 
 
@@ -300,7 +331,9 @@ def texts_of(column: pa.Array) -> pa.Array:
         return pc.replace_substring(moments.cast(pa.string()), " ", "T", max_replacements=1)
     if is_a.is_date(kind) or is_a.is_time(kind):
         return column.cast(pa.string())
-    return pa.array([None if value is None else text_of(value) for value in column.to_pylist()], pa.string())
+    return pa.array(
+        [None if value is None else text_of(value) for value in column.to_pylist()], pa.string()
+    )
 
 
 def text_of(value: Any) -> str:
@@ -311,7 +344,11 @@ def text_of(value: Any) -> str:
     """
     if isinstance(value, bytes):
         return "\\x" + value.hex()
-    return json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, list | dict | tuple) else str(value)
+    return (
+        json.dumps(value, default=str, ensure_ascii=False)
+        if isinstance(value, list | dict | tuple)
+        else str(value)
+    )
 
 
 def csv_column(column: pa.Array) -> pa.Array:
@@ -319,7 +356,13 @@ def csv_column(column: pa.Array) -> pa.Array:
     kind, is_a = column.type, pa.types
     if is_a.is_null(kind):
         return column.cast(pa.string())
-    simple = is_a.is_boolean(kind) or is_a.is_integer(kind) or is_a.is_floating(kind) or is_a.is_decimal(kind) or is_a.is_date(kind)
+    simple = (
+        is_a.is_boolean(kind)
+        or is_a.is_integer(kind)
+        or is_a.is_floating(kind)
+        or is_a.is_decimal(kind)
+        or is_a.is_date(kind)
+    )
     return column if simple else texts_of(column)
 
 
@@ -334,8 +377,14 @@ def blanked(column: pa.Array) -> pa.Array:
     Arrow has room for a value also where there is none, and sends what happens to be there: the memory of the database, perhaps
     of rows that the query left out.
 
-    >>> hidden = pa.Array.from_buffers(pa.int64(), 2, [pa.py_buffer(b"\x02"), pa.array([11, 22]).buffers()[1]])
-    >>> hidden.to_pylist(), blanked(hidden).to_pylist(), blanked(hidden).buffers()[1].to_pybytes()[:8]
+    >>> hidden = pa.Array.from_buffers(
+    ...     pa.int64(), 2, [pa.py_buffer(b"\x02"), pa.array([11, 22]).buffers()[1]]
+    ... )
+    >>> (
+    ...     hidden.to_pylist(),
+    ...     blanked(hidden).to_pylist(),
+    ...     blanked(hidden).buffers()[1].to_pybytes()[:8],
+    ... )
     ([None, 22], [None, 22], b'\x00\x00\x00\x00\x00\x00\x00\x00')
     """
     kind, is_a = column.type, pa.types
@@ -348,16 +397,22 @@ def blanked(column: pa.Array) -> pa.Array:
     there = column.is_valid().to_numpy(zero_copy_only=False)
     bits = pa.py_buffer(np.packbits(there, bitorder="little"))
     if is_a.is_boolean(kind):
-        values = np.packbits(pc.fill_null(column, False).to_numpy(zero_copy_only=False), bitorder="little")
+        values = np.packbits(
+            pc.fill_null(column, False).to_numpy(zero_copy_only=False), bitorder="little"
+        )
     else:
         word = min(kind.bit_width // 8, 8)
         wide = kind.bit_width // 8 // word
-        words = np.frombuffer(column.buffers()[1], f"u{word}", len(column) * wide, column.offset * wide * word)
+        words = np.frombuffer(
+            column.buffers()[1], f"u{word}", len(column) * wide, column.offset * wide * word
+        )
         values = words.reshape(-1, wide) * there[:, None]
     return pa.Array.from_buffers(kind, len(column), [bits, pa.py_buffer(values)], column.null_count)
 
 
 def hides_text(column: pa.Array) -> bool:
     """Has a missing text any letters?"""
-    ends = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    ends = np.frombuffer(column.buffers()[1], np.int32)[
+        column.offset : column.offset + len(column) + 1
+    ]
     return bool((np.diff(ends)[column.is_null().to_numpy(zero_copy_only=False)] > 0).any())

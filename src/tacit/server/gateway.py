@@ -40,7 +40,10 @@ WATCH_SECONDS = 1.0
 CUT_SHORT_SECONDS = 60.0  # how long it is remembered that a decision took too long
 STREAM_SECONDS = 3600.0  # beyond its own time a query may wait for a slow client, and no longer
 CUT_SHORT = Decision(
-    False, "undecided", "Whether the query says anything that this role must not learn was not found out in time.", "Ask something simpler."
+    False,
+    "undecided",
+    "Whether the query says anything that this role must not learn was not found out in time.",
+    "Ask something simpler.",
 )
 
 
@@ -81,9 +84,14 @@ class Gateway:
     """
 
     def __init__(
-        self, plan_path: Path, options: Options | None = None, *, tell: Callable[[str], None] | None = None, decider: str = DECIDER,
+        self,
+        plan_path: Path,
+        options: Options | None = None,
+        *,
+        tell: Callable[[str], None] | None = None,
+        decider: str = DECIDER,
         judge: Callable[[Plan, Engine], Policy] = policy_of,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.options = options or Options()
         self.metrics = Metrics()
         self.tell = tell or (lambda text: print(text, file=sys.stderr, flush=True))
@@ -114,7 +122,9 @@ class Gateway:
             if not patient or any(isinstance(one, ContradictoryRole) for one in error):
                 raise
             self._said = str(error)
-            self.tell(f"No query is answered yet: {' '.join(str(one).partition(chr(10))[0] for one in error)}")
+            self.tell(
+                f"No query is answered yet: {' '.join(str(one).partition(chr(10))[0] for one in error)}"
+            )
         self._watching = asyncio.create_task(self._watch())
 
     def load(self) -> Loaded:
@@ -139,7 +149,10 @@ class Gateway:
         if now is None or now.watch.glanced():
             if now is not None:
                 self._reload.set()
-            raise busy("policy", "the plan has changed or cannot be read; nothing is answered until it was read.")
+            raise busy(
+                "policy",
+                "the plan has changed or cannot be read; nothing is answered until it was read.",
+            )
         return now
 
     def check(self, now: InForce) -> None:
@@ -206,7 +219,13 @@ class Gateway:
         if shared is None:
             found.engine.close()
         ledger = await asyncio.to_thread(ledger_of_users, plan)
-        workers = Workers(found.policy, options.deciders, options.decide_seconds, decider=self._decider, replaced=self.metrics.replaced.inc)
+        workers = Workers(
+            found.policy,
+            options.deciders,
+            options.decide_seconds,
+            decider=self._decider,
+            replaced=self.metrics.replaced.inc,
+        )
         try:
             await asyncio.to_thread(workers.wait_until_ready)
         except BaseException:
@@ -217,7 +236,9 @@ class Gateway:
         door = Door(Users(ledger), far="://" in plan.ledger)
         for warning in found.policy.warnings:
             self.tell(f"Warning: {warning}")
-        return InForce(plan, found.policy, workers, Decisions(options.cache), places, door, ledger, found.watch)
+        return InForce(
+            plan, found.policy, workers, Decisions(options.cache), places, door, ledger, found.watch
+        )
 
     def _replace(self, new: InForce | None) -> None:
         old, self._now = self._now, new
@@ -250,7 +271,9 @@ class Gateway:
             self._said = str(error)
             await self._until_changed(before)
             return
-        except Exception as error:  # a fault of ours must not leave an old policy in force, nor end the watching
+        except (
+            Exception
+        ) as error:  # a fault of ours must not leave an old policy in force, nor end the watching
             self.tell(f"The plan cannot be used, so nothing is answered: {type(error).__name__}")
             await self._until_changed(before)
             return
@@ -267,17 +290,43 @@ class Gateway:
 
     def _show_numbers(self) -> None:
         watch = self.metrics.watch
-        watch("tacit_policy_in_force", "1 while there is a policy to answer by.", lambda: float(self._now is not None))
-        watch("tacit_audit_failing", "1 while the audit log cannot be written.", lambda: float(self.audit.failing))
-        watch("tacit_decisions_remembered", "Decisions in the cache.", lambda: float(len(self._now.decisions)) if self._now else 0.0)
-        watch("tacit_queries_running", "Queries that run now.", lambda: float(self._now.places.running) if self._now else 0.0)
-        watch("tacit_queries_waiting", "Queries that wait for a place.", lambda: float(self._now.places.waiting) if self._now else 0.0)
+        watch(
+            "tacit_policy_in_force",
+            "1 while there is a policy to answer by.",
+            lambda: float(self._now is not None),
+        )
+        watch(
+            "tacit_audit_failing",
+            "1 while the audit log cannot be written.",
+            lambda: float(self.audit.failing),
+        )
+        watch(
+            "tacit_decisions_remembered",
+            "Decisions in the cache.",
+            lambda: float(len(self._now.decisions)) if self._now else 0.0,
+        )
+        watch(
+            "tacit_queries_running",
+            "Queries that run now.",
+            lambda: float(self._now.places.running) if self._now else 0.0,
+        )
+        watch(
+            "tacit_queries_waiting",
+            "Queries that wait for a place.",
+            lambda: float(self._now.places.waiting) if self._now else 0.0,
+        )
 
 
 def refuse_audit(plan: Plan, audit: Path) -> None:
     """The audit log is a file of its own."""
-    if any(audit.resolve() == one.resolve() for one in (*owners_files(plan), plan.folder / plan.ledger, key_file(plan.folder))):
-        raise InputError(f"the audit log would be written to {audit}.", hint=f"Name another file, for example {AUDIT}.")
+    if any(
+        audit.resolve() == one.resolve()
+        for one in (*owners_files(plan), plan.folder / plan.ledger, key_file(plan.folder))
+    ):
+        raise InputError(
+            f"the audit log would be written to {audit}.",
+            hint=f"Name another file, for example {AUDIT}.",
+        )
 
 
 def ledger_of_users(plan: Plan) -> Ledger:
@@ -309,4 +358,6 @@ def prepare(engine: Engine, plan: Plan, seconds: float) -> None:
 def refusal_of(decision: Decision) -> Refusal:
     """What a client is told about a query that is not answered: 403 where the policy forbids it, 400 where it is wrong in itself."""
     status = 403 if decision.is_refusal else 400
-    return Refusal(status, decision.code, decision.message, hint=decision.hint, secret=decision.secret)
+    return Refusal(
+        status, decision.code, decision.message, hint=decision.hint, secret=decision.secret
+    )

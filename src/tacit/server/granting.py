@@ -46,29 +46,63 @@ class Grants:
 
     def sql(self) -> str:
         """The statements with comments, as a file that psql runs."""
-        about = f", that say nothing about {', '.join(self.denied)} (perfect privacy)" if self.denied else ""
+        about = (
+            f", that say nothing about {', '.join(self.denied)} (perfect privacy)"
+            if self.denied
+            else ""
+        )
         lines = [f"-- {_comment(f'Role {self.role}: its allowed views{about}.')}"]
         lines += [f"-- The role has to be there: CREATE ROLE {_comment(_quoted(self.role))};"]
-        lines += ["-- What is granted to everybody (PUBLIC) is granted to this role too, so the tables are taken from both."]
-        lines += [f"-- Left out: {_comment(one.view)} {_comment(one.said)}. {_comment(one.why)}" for one in self.left_out]
+        lines += [
+            "-- What is granted to everybody (PUBLIC) is granted to this role too, so the tables are taken from both."
+        ]
+        lines += [
+            f"-- Left out: {_comment(one.view)} {_comment(one.said)}. {_comment(one.why)}"
+            for one in self.left_out
+        ]
         lines += [f"{one};" for one in self.statements()]
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """What `tacit grants --json` prints."""
-        left = [{"view": one.view, "secret": one.secret, "status": one.verdict.status, "because": one.why} for one in self.left_out]
-        return {"role": self.role, "deny": list(self.denied), "views": [name for name, _ in self.views], "left_out": left, "statements": list(self.statements())}
+        left = [
+            {
+                "view": one.view,
+                "secret": one.secret,
+                "status": one.verdict.status,
+                "because": one.why,
+            }
+            for one in self.left_out
+        ]
+        return {
+            "role": self.role,
+            "deny": list(self.denied),
+            "views": [name for name, _ in self.views],
+            "left_out": left,
+            "statements": list(self.statements()),
+        }
 
 
 def grants(plan: Plan, role: str) -> Grants:
     """The statements for a role's allowed views, of those that say nothing about what it is denied."""
     if role not in plan.roles:
-        raise InputError(f"the plan has no role {role!r}.", hint=did_you_mean(role, plan.roles) or "Add roles: to the plan.")
+        raise InputError(
+            f"the plan has no role {role!r}.",
+            hint=did_you_mean(role, plan.roles) or "Add roles: to the plan.",
+        )
     if not plan.source.startswith(("postgresql://", "postgres://")):
-        raise InputError("only PostgreSQL knows users and rights.", hint="Use tacit serve, which answers by the same rules on every source.", mark=plan.mark("source"))
+        raise InputError(
+            "only PostgreSQL knows users and rights.",
+            hint="Use tacit serve, which answers by the same rules on every source.",
+            mark=plan.mark("source"),
+        )
     if not plan.roles[role].allow:
         mark = plan.mark("roles", role)
-        raise InputError(f"role {role} is allowed no view.", hint="Name views under allow; a database cannot decide about queries, only about views.", mark=mark)
+        raise InputError(
+            f"role {role} is allowed no view.",
+            hint="Name views under allow; a database cannot decide about queries, only about views.",
+            mark=mark,
+        )
     with open_engine(plan.source, plan.folder) as engine:
         policy = unchecked_policy(plan, engine)
     found = policy.roles[role]

@@ -17,17 +17,37 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Counter("tacit_requests", "Requests by path and status.", ["path", "status"], registry=self._registry)
-        self._decisions = Counter("tacit_decisions", "Decisions by code.", ["code", "cached"], registry=self._registry)
-        self._seconds = Histogram(
-            "tacit_decision_seconds", "Time from the request to its decision.", ["cached"], buckets=SECONDS, registry=self._registry
+        self._requests = Counter(
+            "tacit_requests",
+            "Requests by path and status.",
+            ["path", "status"],
+            registry=self._registry,
         )
-        self._queries = Counter("tacit_queries", "Queries by how they ended.", ["outcome"], registry=self._registry)
+        self._decisions = Counter(
+            "tacit_decisions", "Decisions by code.", ["code", "cached"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "tacit_decision_seconds",
+            "Time from the request to its decision.",
+            ["cached"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._queries = Counter(
+            "tacit_queries", "Queries by how they ended.", ["outcome"], registry=self._registry
+        )
         self._query_seconds = Histogram(
-            "tacit_query_seconds", "Time from the request to the end of the answer.", buckets=SECONDS, registry=self._registry
+            "tacit_query_seconds",
+            "Time from the request to the end of the answer.",
+            buckets=SECONDS,
+            registry=self._registry,
         )
         self._rows = Counter("tacit_rows", "Rows that were answered.", registry=self._registry)
-        self.replaced = Counter("tacit_deciders_replaced", "Deciding processes that hung or died.", registry=self._registry)
+        self.replaced = Counter(
+            "tacit_deciders_replaced",
+            "Deciding processes that hung or died.",
+            registry=self._registry,
+        )
 
     def watch(self, name: str, text: str, value: Callable[[], float]) -> None:
         """Show a number that someone else keeps."""

@@ -25,9 +25,13 @@ MOST_NODES = 20_000  # of a tree, views written out
 class Names:
     """What the names of tables in a query stand for. Only letters from a to z have a case: look-alikes are other names."""
 
-    def __init__(self, relations: Relations, views: Mapping[str, str], dialect: str, source: Text) -> None:
+    def __init__(
+        self, relations: Relations, views: Mapping[str, str], dialect: str, source: Text
+    ) -> None:
         self.relations = relations
-        self.views = {name: text for name, text in views.items() if plain(name) not in map(plain, relations)}
+        self.views = {
+            name: text for name, text in views.items() if plain(name) not in map(plain, relations)
+        }
         self.dialect = dialect
         self.source = source
         self.named: list[str] = []
@@ -40,7 +44,9 @@ class Names:
         for one in tree.find_all(exp.CTE):
             local[plain(one.alias)] = name = f"w{next(self.numbers)}"
             one.args["alias"].set("this", exp.to_identifier(name, quoted=True))
-        for node in [one for one in tree.find_all(exp.Table) if isinstance(one.this, exp.Identifier)]:
+        for node in [
+            one for one in tree.find_all(exp.Table) if isinstance(one.this, exp.Identifier)
+        ]:
             if not node.db and plain(node.name) in local:
                 # By the name that only this one has: in the database case may tell two apart.
                 node.set("alias", node.args.get("alias") or exp.TableAlias(this=node.this.copy()))
@@ -49,7 +55,9 @@ class Names:
             name = self._name(node)
             if not above:
                 self.named.append(name)
-            called = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
+            called = node.args.get("alias") or exp.TableAlias(
+                this=exp.to_identifier(node.name, quoted=True)
+            )
             if name in self.views:
                 self._write_out(node, name, called, above)
             else:
@@ -59,18 +67,31 @@ class Names:
                 node.set("catalog", None)
                 node.set("alias", called)
         if sum(1 for _ in tree.walk()) > MOST_NODES:
-            raise QueryError("with its views written out the query is too large.", code="too-large", hint="Ask for less at once.")
+            raise QueryError(
+                "with its views written out the query is too large.",
+                code="too-large",
+                hint="Ask for less at once.",
+            )
         return tree
 
     def _check_local(self, tree: exp.Query) -> None:
         """WITH gives new names only: whoever reads the query need not ask which of two is meant."""
         given = [plain(one.alias) for one in tree.find_all(exp.CTE)]
         for one in tree.find_all(exp.CTE):
-            if plain(one.alias) in {plain(name.rpartition(".")[2]) for name in (*self.relations, *self.views)}:
+            if plain(one.alias) in {
+                plain(name.rpartition(".")[2]) for name in (*self.relations, *self.views)
+            }:
                 hint = "Choose another name."
-                raise QueryError(f"WITH {one.alias}: the plan has a table or view of that name.", code="ambiguous-table", hint=hint, mark=self.source.mark(start_of(one)))
+                raise QueryError(
+                    f"WITH {one.alias}: the plan has a table or view of that name.",
+                    code="ambiguous-table",
+                    hint=hint,
+                    mark=self.source.mark(start_of(one)),
+                )
         if len(set(given)) < len(given):
-            raise QueryError("WITH gives a name twice.", code="ambiguous-table", hint="Give each its own name.")
+            raise QueryError(
+                "WITH gives a name twice.", code="ambiguous-table", hint="Give each its own name."
+            )
 
     def _name(self, node: exp.Table) -> str:
         written = f"{node.db}.{node.name}" if node.db else node.name
@@ -80,16 +101,34 @@ class Names:
                 if plain(known) == plain(one):
                     return known
         hint = did_you_mean(written, [*self.relations, *self.views])
-        raise QueryError(f"there is no table {written!r}.", code="unknown-table", hint=hint, mark=self.source.mark(start_of(node)))
+        raise QueryError(
+            f"there is no table {written!r}.",
+            code="unknown-table",
+            hint=hint,
+            mark=self.source.mark(start_of(node)),
+        )
 
-    def _write_out(self, node: exp.Table, name: str, called: exp.TableAlias, above: Sequence[str]) -> None:
+    def _write_out(
+        self, node: exp.Table, name: str, called: exp.TableAlias, above: Sequence[str]
+    ) -> None:
         if name in above:
             raise QueryError(f"view {name} is defined by itself.", code="recursion")
-        if not set(node.args) <= {"this", "db", "catalog", "alias", "joins"} and any(node.args[one] for one in node.args if one not in ("this", "db", "catalog", "alias", "joins")):
-            raise QueryError(f"view {name} cannot be read in this way.", code="not-read", hint="Name it as you would a table.")
+        if not set(node.args) <= {"this", "db", "catalog", "alias", "joins"} and any(
+            node.args[one]
+            for one in node.args
+            if one not in ("this", "db", "catalog", "alias", "joins")
+        ):
+            raise QueryError(
+                f"view {name} cannot be read in this way.",
+                code="not-read",
+                hint="Name it as you would a table.",
+            )
         inner, columns = self._view(name)
         if columns and not called.args.get("columns"):
-            called = exp.TableAlias(this=called.this.copy(), columns=[exp.to_identifier(one, quoted=True) for one in columns])
+            called = exp.TableAlias(
+                this=called.this.copy(),
+                columns=[exp.to_identifier(one, quoted=True) for one in columns],
+            )
         written = exp.Subquery(this=self.resolved(inner, (*above, name)), alias=called.copy())
         if joins := node.args.get("joins"):
             written.set("joins", joins)
@@ -102,7 +141,10 @@ class Names:
         if is_datalog(text.text):
             reading = read(text.text, self.relations, name=name)
             assert reading.exact is not None
-            columns, text = reading.columns, Text(to_sql(reading.exact, self.relations, self.dialect), name)
+            columns, text = (
+                reading.columns,
+                Text(to_sql(reading.exact, self.relations, self.dialect), name),
+            )
         tree = parsed(text, self.dialect)
         assert isinstance(tree, exp.Query)
         return tree, columns

@@ -45,11 +45,33 @@ class Options:
     upload_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
-        for name in ("timeout", "row_limit", "queries", "wait", "deciders", "decide_seconds", "cache", "session_minutes", "upload_bytes"):
+        for name in (
+            "timeout",
+            "row_limit",
+            "queries",
+            "wait",
+            "deciders",
+            "decide_seconds",
+            "cache",
+            "session_minutes",
+            "upload_bytes",
+        ):
             value = getattr(self, name)
             if not 0 < value < 2**53:
-                raise ParameterError(f"{name.replace('_', '-')} = {value} is out of range.", parameter=name, hint="Use a number above 0.")
+                raise ParameterError(
+                    f"{name.replace('_', '-')} = {value} is out of range.",
+                    parameter=name,
+                    hint="Use a number above 0.",
+                )
         if not 0 <= self.port < 65536:
-            raise ParameterError(f"port = {self.port} is no port.", parameter="port", hint="Use a number from 0 (any that is free) to 65535.")
+            raise ParameterError(
+                f"port = {self.port} is no port.",
+                parameter="port",
+                hint="Use a number from 0 (any that is free) to 65535.",
+            )
         if self.audit_queries not in ("redacted", "full"):
-            raise ParameterError(f"audit-queries = {self.audit_queries!r} is not known.", parameter="audit_queries", hint="Use redacted or full.")
+            raise ParameterError(
+                f"audit-queries = {self.audit_queries!r} is not known.",
+                parameter="audit_queries",
+                hint="Use redacted or full.",
+            )

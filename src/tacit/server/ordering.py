@@ -15,20 +15,63 @@ def check_order(tree: exp.Query, source: Text) -> None:
     item = hidden_order(tree)
     if item is not None:
         hint = "Order by columns of the result, or add the expression to SELECT."
-        raise QueryError("this order is not by what the answer shows.", code="order", hint=hint, mark=source.mark(start_of(item)))
+        raise QueryError(
+            "this order is not by what the answer shows.",
+            code="order",
+            hint=hint,
+            mark=source.mark(start_of(item)),
+        )
 
 
 # What these give depends on which row comes first, or on which of equal rows does.
 BY_STORED_ORDER = (
-    exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.First, exp.Last, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Lag, exp.Lead, exp.RowNumber,
-    exp.Ntile, exp.Mode,
-)  # fmt: skip
+    exp.AnyValue,
+    exp.ArgMax,
+    exp.ArgMin,
+    exp.First,
+    exp.Last,
+    exp.FirstValue,
+    exp.LastValue,
+    exp.NthValue,
+    exp.Lag,
+    exp.Lead,
+    exp.RowNumber,
+    exp.Ntile,
+    exp.Mode,
+)
 # Sums of rounded numbers: their last digits depend on the order in which rows are added.
 ROUNDED = (
-    exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Corr, exp.CovarPop, exp.CovarSamp, exp.Skewness, exp.Kurtosis,
-    exp.RegrAvgx, exp.RegrAvgy, exp.RegrIntercept, exp.RegrR2, exp.RegrSlope, exp.RegrSxx, exp.RegrSxy, exp.RegrSyy,
-)  # fmt: skip
-WHOLE_SUMS = (exp.Sum, exp.Avg, exp.Column, exp.Identifier, exp.Literal, exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Distinct)
+    exp.Stddev,
+    exp.StddevPop,
+    exp.StddevSamp,
+    exp.Variance,
+    exp.VariancePop,
+    exp.Corr,
+    exp.CovarPop,
+    exp.CovarSamp,
+    exp.Skewness,
+    exp.Kurtosis,
+    exp.RegrAvgx,
+    exp.RegrAvgy,
+    exp.RegrIntercept,
+    exp.RegrR2,
+    exp.RegrSlope,
+    exp.RegrSxx,
+    exp.RegrSxy,
+    exp.RegrSyy,
+)
+WHOLE_SUMS = (
+    exp.Sum,
+    exp.Avg,
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Paren,
+    exp.Distinct,
+)
 RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 LISTS = (exp.ArrayAgg, exp.GroupConcat)
 
@@ -43,34 +86,57 @@ def check_stored_order(tree: exp.Query, source: Text) -> None:
             if all(one.this == node.this.this for one in node.this.expressions):
                 continue
             hint = "Order by the expression itself."
-        elif isinstance(node, ROUNDED) or (isinstance(node, exp.Sum | exp.Avg) and not all(isinstance(one, WHOLE_SUMS) for one in node.walk())):
+        elif isinstance(node, ROUNDED) or (
+            isinstance(node, exp.Sum | exp.Avg)
+            and not all(isinstance(one, WHOLE_SUMS) for one in node.walk())
+        ):
             hint = "Use count, min, max, or sum and avg of columns, with + - and * only."
             why = "may be rounded, and its last digits then depend on how rows are stored"
         elif isinstance(node, BY_STORED_ORDER):
             hint = "Use min, max, rank() or dense_rank()."
-        elif isinstance(node, exp.Window) and isinstance(node.this, RANKS) and not node.args.get("order"):
+        elif (
+            isinstance(node, exp.Window)
+            and isinstance(node.this, RANKS)
+            and not node.args.get("order")
+        ):
             hint = "Write ORDER BY into OVER ()."
-        elif isinstance(node, exp.WindowSpec) and str(node.args.get("kind") or "").upper() != "RANGE":
+        elif (
+            isinstance(node, exp.WindowSpec) and str(node.args.get("kind") or "").upper() != "RANGE"
+        ):
             hint = "Write RANGE instead of ROWS."
         elif isinstance(node, exp.Distinct) and node.args.get("on"):
             hint = "Use GROUP BY with min or max."
         else:
             continue
-        raise QueryError(f"{' '.join(node.sql().split())} {why}.", code="order", hint=hint, mark=source.mark(start_of(node)))
+        raise QueryError(
+            f"{' '.join(node.sql().split())} {why}.",
+            code="order",
+            hint=hint,
+            mark=source.mark(start_of(node)),
+        )
 
 
 def without_inner_order(tree: exp.Query) -> exp.Query:
     """The tree without orders that mean nothing: inside of a query rows have none, unless LIMIT chooses by it."""
     outer = list(outermost(tree))
     for part in tree.find_all(exp.Query):
-        if part.args.get("order") and not any(part is one for one in outer) and not (part.args.get("limit") or part.args.get("offset")):
+        if (
+            part.args.get("order")
+            and not any(part is one for one in outer)
+            and not (part.args.get("limit") or part.args.get("offset"))
+        ):
             part.set("order", None)
     return tree
 
 
 def orders_by_result(tree: exp.Query) -> bool:
     """Is the order of the answer by its own columns only?"""
-    return all(isinstance(one.this, exp.Literal) for part in outermost(tree) if part.args.get("order") for one in part.args["order"].expressions)
+    return all(
+        isinstance(one.this, exp.Literal)
+        for part in outermost(tree)
+        if part.args.get("order")
+        for one in part.args["order"].expressions
+    )
 
 
 def with_total_order(tree: exp.Query, columns: int, source: Text, *, scans: bool) -> exp.Query:
@@ -86,34 +152,60 @@ def with_total_order(tree: exp.Query, columns: int, source: Text, *, scans: bool
             continue
         width = columns if part is found else _width(part)
         if width is None:
-            raise QueryError("LIMIT inside of a query needs the names of its columns.", code="limit-order", hint="Write them instead of *.", mark=source.mark(start_of(part)))
+            raise QueryError(
+                "LIMIT inside of a query needs the names of its columns.",
+                code="limit-order",
+                hint="Write them instead of *.",
+                mark=source.mark(start_of(part)),
+            )
         order = part.args.get("order")
-        by_all = order is not None and any(isinstance(one.this, exp.Var) for one in order.expressions)  # ORDER BY ALL
+        by_all = order is not None and any(
+            isinstance(one.this, exp.Var) for one in order.expressions
+        )  # ORDER BY ALL
         if by_all or (limited and _with_ties(part)):
             continue
-        places = [exp.Ordered(this=exp.Literal.number(at), nulls_first=False) for at in range(1, width + 1)]
-        part.set("order", exp.Order(expressions=[*(order.expressions if order is not None else ()), *places]))
+        places = [
+            exp.Ordered(this=exp.Literal.number(at), nulls_first=False)
+            for at in range(1, width + 1)
+        ]
+        part.set(
+            "order",
+            exp.Order(expressions=[*(order.expressions if order is not None else ()), *places]),
+        )
     return found
 
 
 def _with_ties(part: exp.Expr) -> bool:
     limit = part.args.get("limit")
-    return limit is not None and any(one.args.get("with_ties") for one in limit.find_all(exp.LimitOptions))
+    return limit is not None and any(
+        one.args.get("with_ties") for one in limit.find_all(exp.LimitOptions)
+    )
 
 
 def _is_scan(part: exp.Expr) -> bool:
     """Rows of one table as they stand there, some of them: DuckDB keeps their order, whichever others there are."""
-    if not isinstance(part, exp.Select) or any(part.args.get(one) for one in ("joins", "distinct", "group", "having", "qualify", "order", "with_")):
+    if not isinstance(part, exp.Select) or any(
+        part.args.get(one)
+        for one in ("joins", "distinct", "group", "having", "qualify", "order", "with_")
+    ):
         return False
     first = part.args.get("from_")
-    plain_table = first is not None and isinstance(first.this, exp.Table) and not first.this.args.get("joins")
-    return plain_table and part.find(exp.Subquery, exp.AggFunc, exp.Window, exp.Exists) is None and len(list(part.find_all(exp.Select))) == 1
+    plain_table = (
+        first is not None and isinstance(first.this, exp.Table) and not first.this.args.get("joins")
+    )
+    return (
+        plain_table
+        and part.find(exp.Subquery, exp.AggFunc, exp.Window, exp.Exists) is None
+        and len(list(part.find_all(exp.Select))) == 1
+    )
 
 
 def _width(part: exp.Expr) -> int | None:
     """How many columns a query has, where its text says."""
     if isinstance(part, exp.SetOperation | exp.Subquery):
         return _width(part.this)
-    if not isinstance(part, exp.Select) or any(one.find(exp.Star) and not one.find(exp.Count) for one in part.expressions):
+    if not isinstance(part, exp.Select) or any(
+        one.find(exp.Star) and not one.find(exp.Count) for one in part.expressions
+    ):
         return None
     return len(part.expressions)

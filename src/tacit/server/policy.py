@@ -61,7 +61,9 @@ class Policy:
 
     def question(self, secret: Reading, *views: Reading) -> QueryQuestion:
         """Do these queries say anything about the secret?"""
-        return QueryQuestion(secret, views, self.relations, self.dialect, self.tied, others=self.views)
+        return QueryQuestion(
+            secret, views, self.relations, self.dialect, self.tied, others=self.views
+        )
 
 
 def policy_of(plan: Plan, engine: Engine) -> Policy:
@@ -79,7 +81,9 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
     """The policy as it is written, whether or not what it allows says something about what it denies."""
     if not plan.roles:
         hint = "Add e.g. roles: {nurses: {default: allow, deny: [cancer]}}"
-        raise PlanError("the plan has no roles, so nobody may ask anything.", hint=hint, mark=plan.mark())
+        raise PlanError(
+            "the plan has no roles, so nobody may ask anything.", hint=hint, mark=plan.mark()
+        )
     relations = declared_relations(plan, engine)
     check_apart(plan, engine)
     check_data(plan, engine, relations)
@@ -88,19 +92,51 @@ def unchecked_policy(plan: Plan, engine: Engine) -> Policy:
     views = {one.name: one.query for one in plan.releases.values() if isinstance(one, View)}
     texts = Texts(plan, relations, readings.dialect, views)
     roles = {name: texts.role(role) for name, role in plan.roles.items()}
-    computed = frozenset(name for name, table in plan.tables.items() if table.rows is None and engine.computes(name))
-    found = Policy(relations, readings.dialect, views, readings.tied(), roles, "", (*warnings(plan), *map(computed_warning, sorted(computed))), computed)
+    computed = frozenset(
+        name for name, table in plan.tables.items() if table.rows is None and engine.computes(name)
+    )
+    found = Policy(
+        relations,
+        readings.dialect,
+        views,
+        readings.tied(),
+        roles,
+        "",
+        (*warnings(plan), *map(computed_warning, sorted(computed))),
+        computed,
+    )
     return replace(found, digest=digest(found))
 
 
 def digest(policy: Policy) -> str:
     """A short name of all that decides: another policy has another."""
     said = (
-        sorted((name, one.columns, one.keys, repr(one.domains), sorted(one.nullable), repr(one.kinds), one.uniques) for name, one in policy.relations.items()), policy.dialect, sorted(policy.views.items()),
-        sorted(sorted(group) for group in policy.tied), sorted(policy.computed),
-        [(one.name, one.default, sorted((key, value.text) for key, value in one.denied.items()), sorted((key, value.text) for key, value in one.allowed.items()))
-         for one in policy.roles.values()],
-    )  # fmt: skip
+        sorted(
+            (
+                name,
+                one.columns,
+                one.keys,
+                repr(one.domains),
+                sorted(one.nullable),
+                repr(one.kinds),
+                one.uniques,
+            )
+            for name, one in policy.relations.items()
+        ),
+        policy.dialect,
+        sorted(policy.views.items()),
+        sorted(sorted(group) for group in policy.tied),
+        sorted(policy.computed),
+        [
+            (
+                one.name,
+                one.default,
+                sorted((key, value.text) for key, value in one.denied.items()),
+                sorted((key, value.text) for key, value in one.allowed.items()),
+            )
+            for one in policy.roles.values()
+        ],
+    )
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
@@ -116,13 +152,25 @@ def declared_relations(plan: Plan, engine: Engine) -> Relations:
             if not engine.has(table.name):
                 engine.attach(table)
             columns[table.name] = kinds_of(engine, table.name)
-            nullable[table.name] = engine.nullable(table.name) if engine.dialect == "postgres" else list(columns[table.name])
+            nullable[table.name] = (
+                engine.nullable(table.name)
+                if engine.dialect == "postgres"
+                else list(columns[table.name])
+            )
         except TacitError as error:
             raise error.at(plan.mark("tables", table.name)) from None
-        twice = [name for name in columns[table.name] if sum(name.casefold() == other.casefold() for other in columns[table.name]) > 1]
+        twice = [
+            name
+            for name in columns[table.name]
+            if sum(name.casefold() == other.casefold() for other in columns[table.name]) > 1
+        ]
         if twice:
             hint = "Rename one of them, or make a view without it."
-            raise DataError(f"columns {' and '.join(twice)} of table {table.name} differ only in case.", hint=hint, mark=plan.mark("tables", table.name))
+            raise DataError(
+                f"columns {' and '.join(twice)} of table {table.name} differ only in case.",
+                hint=hint,
+                mark=plan.mark("tables", table.name),
+            )
     return relations_of(plan.tables, columns, nullable)
 
 
@@ -133,19 +181,32 @@ def check_apart(plan: Plan, engine: Engine) -> None:
         for base in engine.bases(name) if table.rows is None else ():
             first = seen.setdefault(base, name)
             if first != name:
-                hint = f"Take one of them out; a view of {first} is a release: {{query: \"SELECT ... FROM {first}\"}}."
-                raise PlanError(f"tables {first} and {name} share rows, and would be judged as if they did not.", hint=hint, mark=plan.mark("tables", name))
+                hint = f'Take one of them out; a view of {first} is a release: {{query: "SELECT ... FROM {first}"}}.'
+                raise PlanError(
+                    f"tables {first} and {name} share rows, and would be judged as if they did not.",
+                    hint=hint,
+                    mark=plan.mark("tables", name),
+                )
 
 
 def check_data(plan: Plan, engine: Engine, relations: Relations) -> None:
     """What the plan declares is true now. It is the owner who reads this error, before anybody may ask."""
     for name, relation in relations.items():
         table = plan.tables[name]
-        rows = engine.value(shapes.row_count(name)) if table.keys or table.nullable is not None else 0
+        rows = (
+            engine.value(shapes.row_count(name)) if table.keys or table.nullable is not None else 0
+        )
         for at, key in enumerate(table.keys):
-            if all(column not in relation.nullable for column in key) and engine.value(shapes.distinct_count(name, key)) < rows:
+            if (
+                all(column not in relation.nullable for column in key)
+                and engine.value(shapes.distinct_count(name, key)) < rows
+            ):
                 hint = "Remove the repeated rows, or the key; nothing can be decided by a key that is none."
-                raise DataError(f"({', '.join(key)}) is declared a key of {name}, and rows share it.", hint=hint, mark=plan.mark("tables", name, "key", at))
+                raise DataError(
+                    f"({', '.join(key)}) is declared a key of {name}, and rows share it.",
+                    hint=hint,
+                    mark=plan.mark("tables", name, "key", at),
+                )
         check_values(plan, engine, table, relation)
 
 
@@ -157,12 +218,20 @@ def check_values(plan: Plan, engine: Engine, table: Table, relation: Relation) -
         for column, number in zip(never, missing, strict=True):
             if number:
                 hint = f"Fill it in, or say nullable: [{column}]."
-                raise DataError(f"column {column} of table {table.name} is missing in some rows.", hint=hint, mark=plan.mark("tables", table.name))
+                raise DataError(
+                    f"column {column} of table {table.name} is missing in some rows.",
+                    hint=hint,
+                    mark=plan.mark("tables", table.name),
+                )
     for column, values in table.domains.items():
         seen = {value for (value,) in engine.rows(shapes.distinct_rows(table.name, [column]))}
         if not seen <= {None, *relation.domains[column], *values}:
             hint = "Add them to the domain, or leave the domain out."
-            raise DataError(f"column {column} of table {table.name} has values that its domain does not have.", hint=hint, mark=plan.mark("tables", table.name, "domains", column))
+            raise DataError(
+                f"column {column} of table {table.name} has values that its domain does not have.",
+                hint=hint,
+                mark=plan.mark("tables", table.name, "domains", column),
+            )
 
 
 def computed_warning(name: str) -> str:
@@ -188,7 +257,9 @@ def warnings(plan: Plan) -> Iterator[str]:
 class Texts:
     """The queries that roles name, read."""
 
-    def __init__(self, plan: Plan, relations: Relations, dialect: str, views: Mapping[str, str]) -> None:
+    def __init__(
+        self, plan: Plan, relations: Relations, dialect: str, views: Mapping[str, str]
+    ) -> None:
         self.plan = plan
         self.relations = relations
         self.dialect = dialect
@@ -197,24 +268,44 @@ class Texts:
     def role(self, role: Role) -> RolePolicy:
         """A role with what it names."""
         denied = {name: self._reading(name, role, "deny", at) for at, name in enumerate(role.deny)}
-        allowed = {name: self._reading(name, role, "allow", at) for at, name in enumerate(role.allow)}
+        allowed = {
+            name: self._reading(name, role, "allow", at) for at, name in enumerate(role.allow)
+        }
         default: Literal["deny", "allow"] = "allow" if role.default == "allow" else "deny"
-        return RolePolicy(role.name, default, denied, allowed, frozenset(name for name in role.allow if name in self.relations))
+        return RolePolicy(
+            role.name,
+            default,
+            denied,
+            allowed,
+            frozenset(name for name in role.allow if name in self.relations),
+        )
 
     def _reading(self, name: str, role: Role, key: str, at: int) -> Reading:
         mark = self.plan.mark("roles", role.name, key, at)
         text = self._text(name)
         if name in self.relations and (name in self.plan.secrets or name in self.views):
-            raise PlanError(f"{name} is a table and also a secret or a release.", hint="Rename one of them: it is not clear which one is meant.", mark=mark)
+            raise PlanError(
+                f"{name} is a table and also a secret or a release.",
+                hint="Rename one of them: it is not clear which one is meant.",
+                mark=mark,
+            )
         if text is None:
             hint = "Name a table, a secret, or a release that is a query."
-            raise PlanError(f"{name} is no query, so nobody can be {'denied' if key == 'deny' else 'allowed'} it.", hint=hint, mark=mark)
+            raise PlanError(
+                f"{name} is no query, so nobody can be {'denied' if key == 'deny' else 'allowed'} it.",
+                hint=hint,
+                mark=mark,
+            )
         if parameters(text):
             hint = "Put the parameter's column into the answer instead: S(r, p) :- RP(r, p) covers every paper."
-            raise PlanError(f"{name} has parameters, and the gateway judges one query.", hint=hint, mark=mark)
+            raise PlanError(
+                f"{name} has parameters, and the gateway judges one query.", hint=hint, mark=mark
+            )
         try:
             # Tables come first where a view has a table's name.
-            views = {other: query for other, query in self.views.items() if other not in self.relations}
+            views = {
+                other: query for other, query in self.views.items() if other not in self.relations
+            }
             return read(text, self.relations, name=name, dialect=self.dialect, views=views)
         except TacitError as error:
             raise error.at(mark) from None
@@ -225,7 +316,11 @@ class Texts:
             return self.plan.secrets[name]
         if name in self.views:
             return self.views[name]
-        return f"SELECT * FROM {shapes.table_of(name).sql(dialect=self.dialect)}" if name in self.relations else None
+        return (
+            f"SELECT * FROM {shapes.table_of(name).sql(dialect=self.dialect)}"
+            if name in self.relations
+            else None
+        )
 
 
 class ContradictoryRole(PlanError):
@@ -246,19 +341,29 @@ class Contradiction:
     def why(self) -> str:
         """The explanation, as the owner reads it."""
         if self.verdict.reason is not None:
-            return f"{self.verdict.because} ({self.verdict.reason.code}): {self.verdict.reason.text}"
+            return (
+                f"{self.verdict.because} ({self.verdict.reason.code}): {self.verdict.reason.text}"
+            )
         return self.verdict.story or self.verdict.because
 
     @property
     def said(self) -> str:
         """What the view does to the secret."""
-        return f"{'discloses' if self.verdict.status == 'breached' else 'may disclose'} {self.secret}"
+        return (
+            f"{'discloses' if self.verdict.status == 'breached' else 'may disclose'} {self.secret}"
+        )
 
     def error(self, plan: Plan) -> ContradictoryRole:
         """The contradiction as an error at its place in the plan."""
-        hint = f"Deny wins, so nobody could ask it: take {self.view} from allow, or change the view."
+        hint = (
+            f"Deny wins, so nobody could ask it: take {self.view} from allow, or change the view."
+        )
         mark = plan.mark("roles", self.role, "allow", self.at)
-        return ContradictoryRole(f"role {self.role} is allowed {self.view}, which {self.said}: {self.why}", hint=hint, mark=mark)
+        return ContradictoryRole(
+            f"role {self.role} is allowed {self.view}, which {self.said}: {self.why}",
+            hint=hint,
+            mark=mark,
+        )
 
 
 def contradictions(policy: Policy) -> Iterator[Contradiction]:
@@ -274,5 +379,11 @@ def contradictions(policy: Policy) -> Iterator[Contradiction]:
 def scans(policy: Policy, names: Sequence[str]) -> list[Reading]:
     """Whole tables, as queries."""
     return [
-        read(f"SELECT * FROM {shapes.table_of(name).sql(dialect=policy.dialect)}", policy.relations, name=name, dialect=policy.dialect) for name in names
+        read(
+            f"SELECT * FROM {shapes.table_of(name).sql(dialect=policy.dialect)}",
+            policy.relations,
+            name=name,
+            dialect=policy.dialect,
+        )
+        for name in names
     ]

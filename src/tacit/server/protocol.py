@@ -32,7 +32,9 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Some bytes: of a head, or of a body."""
-        in_body = self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete
+        in_body = (
+            self.cycle is not None and self.cycle.more_body and not self.cycle.response_complete
+        )
         if not in_body:
             self._head += len(data)
             if self._head_due is None and (self.cycle is None or self.cycle.response_complete):
@@ -64,7 +66,10 @@ class Connection(HttpToolsProtocol):
         with suppress(Exception):
             super().handle_websocket_upgrade()
         # A head that its library does not like (of lines that are too long, say) would be left without an answer and without an end.
-        if not getattr(self.transport.get_protocol(), "handshake_initiated", False) and not self.transport.is_closing():
+        if (
+            not getattr(self.transport.get_protocol(), "handshake_initiated", False)
+            and not self.transport.is_closing()
+        ):
             self._refuse(TOO_LONG)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -100,7 +105,9 @@ class Connection(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self._expect_head()
         elif not self.transport.is_closing():
-            self._refuse(b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            self._refuse(
+                b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            )
 
     def _watch_buffer(self, size: int, still: float) -> None:
         """Look again in a while; a buffer that has stood still for too long ends the connection."""
@@ -115,7 +122,9 @@ class Connection(HttpToolsProtocol):
         self._look = self.loop.call_later(LOOK_SECONDS, look)
 
     def _refuse(self, answer: bytes) -> None:
-        if self.cycle is None or self.cycle.response_complete:  # never in the middle of another answer
+        if (
+            self.cycle is None or self.cycle.response_complete
+        ):  # never in the middle of another answer
             self.transport.write(answer)
         self.transport.close()
 

@@ -35,15 +35,29 @@ def plain(name: str) -> str:
     return "".join(one.lower() if one.isascii() else one for one in name)
 
 
-def qualified(tree: exp.Query, relations: Relations, columns: Sequence[str], dialect: str, source: Text) -> exp.Query:
+def qualified(
+    tree: exp.Query, relations: Relations, columns: Sequence[str], dialect: str, source: Text
+) -> exp.Query:
     """The query with all names written out; `columns` are the names of its result. Tables have the plan's names already."""
     tables = {f"r{number}": name for number, name in enumerate(relations)}
     found = _placed(_folded(tree.copy(), dialect), {name: place for place, name in tables.items()})
-    schema: dict[str, object] = {place: {_fold(one, dialect): "TEXT" for one in relations[name].columns} for place, name in tables.items()}
+    schema: dict[str, object] = {
+        place: {_fold(one, dialect): "TEXT" for one in relations[name].columns}
+        for place, name in tables.items()
+    }
     try:
-        found = qualify(found, dialect=dialect, schema=MappingSchema(schema, dialect=dialect, normalize=False), identify=True)
+        found = qualify(
+            found,
+            dialect=dialect,
+            schema=MappingSchema(schema, dialect=dialect, normalize=False),
+            identify=True,
+        )
     except SqlglotError as error:
-        raise QueryError(f"the names in this query are not clear: {str(error).splitlines()[0].split(' Line: ')[0]}", code="names", hint=HINT) from None
+        raise QueryError(
+            f"the names in this query are not clear: {str(error).splitlines()[0].split(' Line: ')[0]}",
+            code="names",
+            hint=HINT,
+        ) from None
     assert isinstance(found, exp.Query)
     _one_side(found)
     _parenthesised(found)
@@ -97,14 +111,26 @@ def _one_side(tree: exp.Query) -> None:
             if side == "FULL" or kind in ("SEMI", "ANTI") or on is None:
                 continue
             for equal in on.flatten() if isinstance(on, exp.And) else [on]:
-                if isinstance(equal, exp.EQ) and isinstance(equal.this, exp.Column) and isinstance(equal.expression, exp.Column):
+                if (
+                    isinstance(equal, exp.EQ)
+                    and isinstance(equal.this, exp.Column)
+                    and isinstance(equal.expression, exp.Column)
+                ):
                     pair = frozenset({equal.this.sql(), equal.expression.sql()})
                     right = join.this.alias_or_name
-                    own = equal.this if (equal.this.table == right) == (side == "RIGHT") else equal.expression
+                    own = (
+                        equal.this
+                        if (equal.this.table == right) == (side == "RIGHT")
+                        else equal.expression
+                    )
                     sides.setdefault(pair, own.sql())
         for node in list(select.find_all(exp.Coalesce)):
             both = [node.this, *node.expressions]
-            if len(both) == 2 and all(isinstance(one, exp.Column) for one in both) and node.find_ancestor(exp.Select) is select:
+            if (
+                len(both) == 2
+                and all(isinstance(one, exp.Column) for one in both)
+                and node.find_ancestor(exp.Select) is select
+            ):
                 chosen = sides.get(frozenset(one.sql() for one in both))
                 if chosen is not None and len(select.args.get("joins") or ()) == 1:
                     node.replace(next(one for one in both if one.sql() == chosen).copy())
@@ -114,7 +140,11 @@ def _parenthesised(tree: exp.Query) -> None:
     """Conditions that are part of a comparison in parentheses: sqlglot writes NOT without, and the database would read another tree."""
     for node in list(tree.find_all(exp.Not, exp.Predicate)):
         above = node.parent
-        if isinstance(above, exp.Predicate | exp.Binary) and not isinstance(above, exp.Connector) and not isinstance(node, exp.SubqueryPredicate):
+        if (
+            isinstance(above, exp.Predicate | exp.Binary)
+            and not isinstance(above, exp.Connector)
+            and not isinstance(node, exp.SubqueryPredicate)
+        ):
             node.replace(exp.Paren(this=node.copy()))
 
 
@@ -144,17 +174,24 @@ class Renaming:
     def _select(self, node: exp.Select, outer: Env) -> None:
         env = dict(outer)
         first = node.args.get("from_")
-        for one in [*([first.this] if first else []), *(join.this for join in node.args.get("joins") or ())]:
+        for one in [
+            *([first.this] if first else []),
+            *(join.this for join in node.args.get("joins") or ()),
+        ]:
             if not isinstance(one, SOURCES) or not one.alias:
                 raise self._unclear(one)
-            self._inside(one, env if self.dialect == "duckdb" or isinstance(one, exp.Lateral) else outer)
+            self._inside(
+                one, env if self.dialect == "duckdb" or isinstance(one, exp.Lateral) else outer
+            )
             env[one.alias] = name = f"t{next(self.numbers)}"
             one.args["alias"].set("this", exp.to_identifier(name, quoted=True))
         for key, part in node.args.items():
             if key not in ("from_", "with_"):
                 for child in part if isinstance(part, list) else [part]:
                     if isinstance(child, exp.Expr):
-                        self._expression(child.args.get("on") if isinstance(child, exp.Join) else child, env)
+                        self._expression(
+                            child.args.get("on") if isinstance(child, exp.Join) else child, env
+                        )
 
     def _inside(self, node: exp.Expr, env: Env) -> None:
         self._refuse_joins(node)
@@ -179,11 +216,23 @@ class Renaming:
                 pending += list(one.iter_expressions())
 
     def _refuse_joins(self, node: exp.Expr) -> None:
-        if node.args.get("joins") or (isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query)):
-            raise QueryError("joins in parentheses are not read here.", code="not-read", hint="Write them without.", mark=self.source.mark(start_of(node)))
+        if node.args.get("joins") or (
+            isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query)
+        ):
+            raise QueryError(
+                "joins in parentheses are not read here.",
+                code="not-read",
+                hint="Write them without.",
+                mark=self.source.mark(start_of(node)),
+            )
 
     def _unclear(self, node: exp.Expr) -> QueryError:
-        return QueryError(f"{' '.join(node.sql().split())} is not clear in this query.", code="names", hint=HINT, mark=self.source.mark(start_of(node)))
+        return QueryError(
+            f"{' '.join(node.sql().split())} is not clear in this query.",
+            code="names",
+            hint=HINT,
+            mark=self.source.mark(start_of(node)),
+        )
 
 
 def _outputs(tree: exp.Query) -> list[exp.Expr]:
@@ -199,7 +248,11 @@ def _by_number(tree: exp.Query) -> None:
         order = part.args.get("order")
         names = [one.alias_or_name for one in _outputs(part)] if order is not None else []
         for one in order.expressions if order is not None else ():
-            if isinstance(one.this, exp.Column) and not one.this.table and names.count(one.this.name) == 1:
+            if (
+                isinstance(one.this, exp.Column)
+                and not one.this.table
+                and names.count(one.this.name) == 1
+            ):
                 one.set("this", exp.Literal.number(names.index(one.this.name) + 1))
 
 
@@ -210,15 +263,25 @@ def _check_columns(tree: exp.Query, source: Text) -> None:
             raise _unqualified(node, source)
     for star in tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
-            raise QueryError("* is not clear here.", code="names", hint="Name the columns.", mark=source.mark(start_of(star)))
+            raise QueryError(
+                "* is not clear here.",
+                code="names",
+                hint="Name the columns.",
+                mark=source.mark(start_of(star)),
+            )
 
 
 def _unqualified(node: exp.Column, source: Text) -> QueryError:
     """A column without its table. Inside of ORDER BY it may also be one of the result, and databases differ."""
     said, hint = "is not clear in this query", HINT
     if isinstance(node.find_ancestor(exp.Order, exp.Query), exp.Order):
-        said, hint = "may mean the table's column or the result's, here inside of ORDER BY", "Order by columns of the result alone, or say of which table it is: alias.column."
-    return QueryError(f"{node.name} {said}.", code="names", hint=hint, mark=source.mark(start_of(node)))
+        said, hint = (
+            "may mean the table's column or the result's, here inside of ORDER BY",
+            "Order by columns of the result alone, or say of which table it is: alias.column.",
+        )
+    return QueryError(
+        f"{node.name} {said}.", code="names", hint=hint, mark=source.mark(start_of(node))
+    )
 
 
 def _name_result(tree: exp.Query, columns: Sequence[str]) -> None:
@@ -231,4 +294,3 @@ def _name_result(tree: exp.Query, columns: Sequence[str]) -> None:
             one.set("alias", exp.to_identifier(name, quoted=True))
         else:
             one.replace(exp.alias_(one.copy(), exp.to_identifier(name, quoted=True)))
-

@@ -18,7 +18,11 @@ MOST = 2_000
 def redact(sql: str, dialect: str, names: Collection[str]) -> str:
     """The query's words; `?` stands for a literal, `_` for a name that is not among `names` (in lower case).
 
-    >>> redact("SELECT name FROM wards p WHERE p.ward = 'Ellen Moss' -- 13053", "duckdb", {"name", "wards", "ward"})
+    >>> redact(
+    ...     "SELECT name FROM wards p WHERE p.ward = 'Ellen Moss' -- 13053",
+    ...     "duckdb",
+    ...     {"name", "wards", "ward"},
+    ... )
     'SELECT name FROM wards p WHERE p . ward = ?'
     >>> redact('SELECT "Ellen Moss", Ellen, COUNT(*) FROM wards LIMIT 3', "duckdb", {"wards"})
     'SELECT _ , _ , COUNT ( * ) FROM wards LIMIT ?'
@@ -27,7 +31,11 @@ def redact(sql: str, dialect: str, names: Collection[str]) -> str:
     from sqlglot.errors import SqlglotError
     from sqlglot.tokenizer_core import TokenType
 
-    literal = {TokenType.NUMBER, TokenType.STRING, *(kind for kind in TokenType if kind.name.endswith("_STRING"))}
+    literal = {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        *(kind for kind in TokenType if kind.name.endswith("_STRING")),
+    }
     try:
         tokens = sqlglot.tokenize(sql, read=dialect)
     except (SqlglotError, ValueError, RecursionError):
@@ -37,7 +45,9 @@ def redact(sql: str, dialect: str, names: Collection[str]) -> str:
         called = number + 1 < len(tokens) and tokens[number + 1].token_type == TokenType.L_PAREN
         if token.token_type in literal or "'" in token.text:
             words.append("?")
-        elif token.token_type == TokenType.IDENTIFIER or (re.search(r"\w", token.text) and not is_keyword(token.text)):
+        elif token.token_type == TokenType.IDENTIFIER or (
+            re.search(r"\w", token.text) and not is_keyword(token.text)
+        ):
             words.append(token.text if may_show(token.text, names, called) else "_")
         else:
             words.append(token.text)
@@ -47,7 +57,11 @@ def redact(sql: str, dialect: str, names: Collection[str]) -> str:
 
 def may_show(word: str, names: Collection[str], called: bool) -> bool:
     """Is a name known from the plan, too short to tell anything, or a function's?"""
-    return word.lower() in names or bool(SHORT.fullmatch(word)) or (called and word.upper() in functions())
+    return (
+        word.lower() in names
+        or bool(SHORT.fullmatch(word))
+        or (called and word.upper() in functions())
+    )
 
 
 def is_keyword(word: str) -> bool:
@@ -60,7 +74,18 @@ def keywords() -> frozenset[str]:
     """The words of SQL, in capitals."""
     from sqlglot.tokens import Tokenizer
 
-    return frozenset(part for word in Tokenizer.KEYWORDS for part in word.upper().split()) | {"ASC", "DESC", "BY", "ON", "FIRST", "LAST", "NULLS", "DISTINCT", "EXISTS", "ROWS"}
+    return frozenset(part for word in Tokenizer.KEYWORDS for part in word.upper().split()) | {
+        "ASC",
+        "DESC",
+        "BY",
+        "ON",
+        "FIRST",
+        "LAST",
+        "NULLS",
+        "DISTINCT",
+        "EXISTS",
+        "ROWS",
+    }
 
 
 @lru_cache(maxsize=1)

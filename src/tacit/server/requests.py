@@ -44,7 +44,9 @@ def read_asked(body: bytes) -> Asked:
     fields = read_object(body)
     for name in fields:
         if name not in FIELDS:
-            raise wrong("body", f"the body has a field that is not known; known are {', '.join(FIELDS)}.")
+            raise wrong(
+                "body", f"the body has a field that is not known; known are {', '.join(FIELDS)}."
+            )
     sql = fields.get("sql")
     if not isinstance(sql, str) or not sql.strip():
         raise wrong("body", "the body has no query.", 'Send {"sql": "SELECT ..."}')
@@ -53,7 +55,13 @@ def read_asked(body: bytes) -> Asked:
     if not is_text(sql):
         raise wrong("body", f"the query {NOT_TEXT}")
     parameters = read_parameters(fields.get("parameters"))
-    return Asked(sql, read_role(fields.get("role")), parameters, read_limit(fields.get("limit")), key_of(parameters))
+    return Asked(
+        sql,
+        read_role(fields.get("role")),
+        parameters,
+        read_limit(fields.get("limit")),
+        key_of(parameters),
+    )
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -61,9 +69,15 @@ def read_object(body: bytes) -> dict[str, Any]:
     if len(body) > MOST_BYTES:
         raise too_large()
     try:
-        found = json.loads(body.decode("utf-8"), parse_float=Decimal, parse_constant=refuse, object_pairs_hook=once)
+        found = json.loads(
+            body.decode("utf-8"), parse_float=Decimal, parse_constant=refuse, object_pairs_hook=once
+        )
     except (ValueError, RecursionError, ArithmeticError):
-        raise wrong("body", "the body is not JSON in UTF-8 in which each name stands once.", 'Send {"sql": "SELECT ..."}') from None
+        raise wrong(
+            "body",
+            "the body is not JSON in UTF-8 in which each name stands once.",
+            'Send {"sql": "SELECT ..."}',
+        ) from None
     if not isinstance(found, dict):
         raise wrong("body", "the body is not a JSON object.", 'Send {"sql": "SELECT ..."}')
     return found
@@ -108,7 +122,11 @@ def read_value(value: Any) -> Value:
         return value
     if isinstance(value, int | Decimal):
         number = Decimal(value)
-        if number.is_finite() and len(number.as_tuple().digits) <= MOST_DIGITS and abs(number.adjusted()) < MOST_DIGITS:
+        if (
+            number.is_finite()
+            and len(number.as_tuple().digits) <= MOST_DIGITS
+            and abs(number.adjusted()) < MOST_DIGITS
+        ):
             return value
         raise wrong("parameters", f"a parameter has more than {MOST_DIGITS} digits.")
     raise wrong("parameters", "a parameter is neither text nor a number, true, false or null.")
@@ -120,7 +138,11 @@ def key_of(parameters: tuple[Value, ...] | dict[str, Value]) -> str:
     >>> key_of((1, Decimal("1.0"), True, "1"))
     '[1, {"decimal": "1.0"}, true, "1"]'
     """
-    return json.dumps(parameters, default=lambda number: {"decimal": str(number)}) if parameters else ""
+    return (
+        json.dumps(parameters, default=lambda number: {"decimal": str(number)})
+        if parameters
+        else ""
+    )
 
 
 def is_text(text: str) -> bool:
@@ -154,4 +176,9 @@ def wrong(code: str, message: str, hint: str | None = None) -> Refusal:
 
 def too_large() -> Refusal:
     """A body beyond the limit; the connection ends, because the rest of it is not read."""
-    return Refusal(413, "too-large", f"the body is longer than {MOST_BYTES} bytes.", headers={"Connection": "close"})
+    return Refusal(
+        413,
+        "too-large",
+        f"the body is longer than {MOST_BYTES} bytes.",
+        headers={"Connection": "close"},
+    )

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 MOST_BYTES = 4 << 20  # of rows that are encoded at once
-ENCODERS = 2  # threads of one answer: more would only wait for its one reader, or take cores from others
+ENCODERS = (
+    2  # threads of one answer: more would only wait for its one reader, or take cores from others
+)
 STOP_SECONDS = 30.0  # for an engine to give up; then its place is not used again
 STEP = 0.1
 
@@ -83,7 +85,14 @@ class Place:
 class Places:
     """All places of one policy's source. Who finds none free waits, and is sent away after some time."""
 
-    def __init__(self, count: int, wait: float, open_engine: Callable[[], Engine], *, shared: Engine | None = None) -> None:
+    def __init__(
+        self,
+        count: int,
+        wait: float,
+        open_engine: Callable[[], Engine],
+        *,
+        shared: Engine | None = None,
+    ) -> None:
         self._wait = wait
         self._open = open_engine if shared is None else lambda: shared
         self._shared = shared
@@ -101,7 +110,9 @@ class Places:
         """How many queries run."""
         return len(self._answers)
 
-    async def begin(self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]) -> Answer:
+    async def begin(
+        self, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
+    ) -> Answer:
         """Take a place for a query, or raise a Refusal when there is none in time; Gone when the client leaves meanwhile."""
         if self._closed:
             raise closed()
@@ -174,7 +185,13 @@ class Answer:
     """One query and its answer, a piece at a time. `rows` and `truncated` are final when `next` has given None."""
 
     def __init__(
-        self, place: Place, sql: str, encoder: Encoder, limit: int, seconds: float, gone: asyncio.Future[None]
+        self,
+        place: Place,
+        sql: str,
+        encoder: Encoder,
+        limit: int,
+        seconds: float,
+        gone: asyncio.Future[None],
     ) -> None:
         self.place = place
         self.rows = 0
@@ -183,7 +200,9 @@ class Answer:
         self._sql = sql
         self._encoder = encoder
         self._limit = limit
-        self._seconds = seconds  # that the engine may still work; while the client reads the time stands still
+        self._seconds = (
+            seconds  # that the engine may still work; while the client reads the time stands still
+        )
         self._gone = gone
         self._stream: Stream | None = None
         self._pieces = self._made()
@@ -204,14 +223,19 @@ class Answer:
         if not working.done():
             asked = time.monotonic()
             both: set[asyncio.Future[Any]] = {working, self._gone}
-            await asyncio.wait(both, timeout=max(0.0, self._seconds), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                both, timeout=max(0.0, self._seconds), return_when=asyncio.FIRST_COMPLETED
+            )
             # What was done while the client took the piece before counts as nothing; what we waited for counts.
             self._seconds -= time.monotonic() - asked
         if self._gone.done():
             raise Gone
         if not working.done():
             raise Refusal(
-                504, "timeout", "the database did not answer in time.", hint="Ask for less, or ask the owner to raise --timeout."
+                504,
+                "timeout",
+                "the database did not answer in time.",
+                hint="Ask for less, or ask the owner to raise --timeout.",
             )
         self._working = None
         try:
@@ -230,7 +254,9 @@ class Answer:
         """End the query; can its place be used again?"""
         until = time.monotonic() + STOP_SECONDS
         while self._working is not None and not self._working.done():
-            await asyncio.to_thread(self.stop)  # again and again: an engine between two steps does not hear it
+            await asyncio.to_thread(
+                self.stop
+            )  # again and again: an engine between two steps does not hear it
             await asyncio.wait({self._working}, timeout=STEP)
             if time.monotonic() > until:
                 return False

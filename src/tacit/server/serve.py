@@ -31,7 +31,9 @@ MOST_CONNECTIONS = 1_000
 MOST_MESSAGE = 4 << 20  # bytes of what a page says at once
 KEEP_ALIVE_SECONDS = 30
 END_SECONDS = 10
-SWITCH_SECONDS = 0.0005  # threads that read long answers must not hold up decisions for Python's usual 5 ms
+SWITCH_SECONDS = (
+    0.0005  # threads that read long answers must not hold up decisions for Python's usual 5 ms
+)
 
 __all__ = ["Options", "serve"]
 
@@ -45,13 +47,18 @@ def serve(plan_path: Path, *, tell: Callable[[str], None] | None = None, **optio
     need_packages()
     chosen = Options(**options)
     if not Path(plan_path).parent.is_dir():
-        raise InputError(f"there is no folder {Path(plan_path).parent}.", hint=f"Make it first: mkdir -p {Path(plan_path).parent}")
+        raise InputError(
+            f"there is no folder {Path(plan_path).parent}.",
+            hint=f"Make it first: mkdir -p {Path(plan_path).parent}",
+        )
     say = tell or (lambda text: print(text, file=sys.stderr, flush=True))
     with listening(chosen) as place:
         run(Path(plan_path), chosen, place, say)
 
 
-def run(plan_path: Path, options: Options, place: socket.socket, tell: Callable[[str], None]) -> None:
+def run(
+    plan_path: Path, options: Options, place: socket.socket, tell: Callable[[str], None]
+) -> None:
     """Serve on a socket that listens already."""
     from tacit import __version__
     from tacit.server.app import create_app
@@ -75,7 +82,9 @@ def run(plan_path: Path, options: Options, place: socket.socket, tell: Callable[
     asyncio.run(main())
 
 
-async def serving(app: FastAPI, gateway: Gateway, place: socket.socket, pages: Pages | None = None) -> None:
+async def serving(
+    app: FastAPI, gateway: Gateway, place: socket.socket, pages: Pages | None = None
+) -> None:
     """Have uvicorn serve an application until it is told to stop."""
     server = server_for(app, gateway.options, pages=pages is not None)
     loop = asyncio.get_running_loop()
@@ -84,7 +93,9 @@ async def serving(app: FastAPI, gateway: Gateway, place: socket.socket, pages: P
             loop.add_signal_handler(signal.SIGHUP, gateway.reload)
     address, port = place.getsockname()[:2]
     shown = f"[{address}]" if ":" in address else address
-    announce = asyncio.create_task(told_when_ready(server, gateway, f"http://{shown}:{port}", address, pages))
+    announce = asyncio.create_task(
+        told_when_ready(server, gateway, f"http://{shown}:{port}", address, pages)
+    )
     try:
         await server.serve(sockets=[place])
     finally:
@@ -92,14 +103,18 @@ async def serving(app: FastAPI, gateway: Gateway, place: socket.socket, pages: P
         gc.unfreeze()
 
 
-async def told_when_ready(server: uvicorn.Server, gateway: Gateway, url: str, address: str, pages: Pages | None) -> None:
+async def told_when_ready(
+    server: uvicorn.Server, gateway: Gateway, url: str, address: str, pages: Pages | None
+) -> None:
     """Say where the gateway listens as soon as it does, and how the owner gets to the pages."""
     while not server.started:
         await asyncio.sleep(0.01)
     gc.collect()
     gc.freeze()  # what is there now stays; looking through it again and again would hold up requests
     if not is_loopback(address):
-        gateway.tell(f"Warning: {address} can be reached from other machines, and tokens and answers travel in the clear: put a TLS proxy in front.")
+        gateway.tell(
+            f"Warning: {address} can be reached from other machines, and tokens and answers travel in the clear: put a TLS proxy in front."
+        )
     gateway.tell(f"Tacit answers at {url} (interface: {url}/docs).")
     if pages is not None:
         pages.tell_the_way(url)
@@ -135,10 +150,22 @@ def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicor
 
     logging.getLogger("uvicorn.error").addFilter(keep_quiet)
     config = uvicorn.Config(
-        app, http=Connection, ws="websockets-sansio" if pages else "none", ws_max_size=MOST_MESSAGE, lifespan="on", log_config=None, log_level="error", access_log=False, server_header=False,
-        proxy_headers=bool(options.proxies), forwarded_allow_ips=options.proxies or None, limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=END_SECONDS,
-    )  # fmt: skip
+        app,
+        http=Connection,
+        ws="websockets-sansio" if pages else "none",
+        ws_max_size=MOST_MESSAGE,
+        lifespan="on",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(options.proxies),
+        forwarded_allow_ips=options.proxies or None,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=END_SECONDS,
+    )
+
     class Server(uvicorn.Server):
         """A server that ends when it is told to, and does not raise the signal once more afterwards."""
 
@@ -155,9 +182,15 @@ def server_for(app: FastAPI, options: Options, *, pages: bool = False) -> uvicor
 
 def keep_quiet(record: logging.LogRecord) -> bool:
     """Leave out what uvicorn says about an answer that we cut on purpose, and tracebacks: they may hold values of people."""
-    gone = bool(record.exc_info and record.exc_info[1] and "No response returned" in str(record.exc_info[1]))  # a page that was left early
+    gone = bool(
+        record.exc_info and record.exc_info[1] and "No response returned" in str(record.exc_info[1])
+    )  # a page that was left early
     record.exc_info = record.exc_text = None
-    return not gone and "without completing response" not in record.getMessage() and "lifespan" not in record.getMessage()
+    return (
+        not gone
+        and "without completing response" not in record.getMessage()
+        and "lifespan" not in record.getMessage()
+    )
 
 
 class listening:  # noqa: N801 (reads as a word of the with statement)
@@ -169,14 +202,19 @@ class listening:  # noqa: N801 (reads as a word of the with statement)
     def __enter__(self) -> socket.socket:
         host, port = self._options.host, self._options.port
         try:
-            family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            family, *_, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
             self._socket = socket.socket(family, socket.SOCK_STREAM)
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind(address)
             self._socket.listen(2048)
             self._socket.setblocking(False)
         except OSError as error:
-            raise EngineError(f"the gateway cannot listen at {host}:{port}: {error.strerror or error}.", hint=instead_of(error)) from None
+            raise EngineError(
+                f"the gateway cannot listen at {host}:{port}: {error.strerror or error}.",
+                hint=instead_of(error),
+            ) from None
         return self._socket
 
     def __exit__(self, *_: object) -> None:

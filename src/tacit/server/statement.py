@@ -34,20 +34,37 @@ class Statement:
     named: tuple[str, ...]
 
 
-def statement_of(text: str, parameters: Parameters, relations: Relations, views: Mapping[str, str], dialect: str) -> Statement:
+def statement_of(
+    text: str, parameters: Parameters, relations: Relations, views: Mapping[str, str], dialect: str
+) -> Statement:
     """The statement that a text and its parameters are; QueryError where it is not one SELECT over the plan's tables."""
     if len(text) > MOST_CHARACTERS:
-        raise QueryError(f"the query has {len(text):,} characters; up to {MOST_CHARACTERS:,} are read.", code="too-large", hint="Write a shorter one.")
+        raise QueryError(
+            f"the query has {len(text):,} characters; up to {MOST_CHARACTERS:,} are read.",
+            code="too-large",
+            hint="Write a shorter one.",
+        )
     if not is_text(text):
-        raise QueryError("the query has characters that are no text.", code="syntax", hint="Send UTF-8 without NUL.")
+        raise QueryError(
+            "the query has characters that are no text.",
+            code="syntax",
+            hint="Send UTF-8 without NUL.",
+        )
     source = Text(numbered(text, dialect), "query")
     tree = parsed(source, dialect, created=False)
     if not isinstance(tree, exp.Query):
-        raise QueryError(f"{tree.key.upper()} is not a query.", code="not-a-query", hint="Write a SELECT.", mark=source.mark(0))
+        raise QueryError(
+            f"{tree.key.upper()} is not a query.",
+            code="not-a-query",
+            hint="Write a SELECT.",
+            mark=source.mark(0),
+        )
     bound = with_values(tree, parameters, source)
     names = Names(relations, views, dialect, source)
     found = shortened(names.resolved(bound), dialect)
-    read = read_tree(found, source, relations, name="query", dialect=dialect)  # for its words where something is wrong, and for the names of its columns
+    read = read_tree(
+        found, source, relations, name="query", dialect=dialect
+    )  # for its words where something is wrong, and for the names of its columns
     found = without_inner_order(qualified(found, relations, read.columns, dialect, source))
     check_order(found, source)
     check_stored_order(found, source)
@@ -56,11 +73,36 @@ def statement_of(text: str, parameters: Parameters, relations: Relations, views:
 
 
 TYPES = frozenset(
-    exp.DataType.Type[name] for name in (
-        "BIGINT", "BOOLEAN", "CHAR", "DATE", "DATETIME", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INT128", "INTERVAL", "NCHAR", "NVARCHAR", "SMALLINT", "TEXT",
-        "TIME", "TIMESTAMP", "TIMESTAMPNTZ", "TIMESTAMPTZ", "TINYINT", "UBIGINT", "UINT", "USMALLINT", "UTINYINT", "UUID", "VARCHAR",
+    exp.DataType.Type[name]
+    for name in (
+        "BIGINT",
+        "BOOLEAN",
+        "CHAR",
+        "DATE",
+        "DATETIME",
+        "DECIMAL",
+        "DOUBLE",
+        "FLOAT",
+        "INT",
+        "INT128",
+        "INTERVAL",
+        "NCHAR",
+        "NVARCHAR",
+        "SMALLINT",
+        "TEXT",
+        "TIME",
+        "TIMESTAMP",
+        "TIMESTAMPNTZ",
+        "TIMESTAMPTZ",
+        "TINYINT",
+        "UBIGINT",
+        "UINT",
+        "USMALLINT",
+        "UTINYINT",
+        "UUID",
+        "VARCHAR",
     )
-)  # fmt: skip
+)
 
 
 def check_casts(tree: exp.Query, source: Text) -> None:
@@ -68,4 +110,9 @@ def check_casts(tree: exp.Query, source: Text) -> None:
     for node in tree.find_all(exp.Cast):
         if node.to.this not in TYPES:
             hint = "Convert to text, a number, a date or a time."
-            raise QueryError(f"a conversion to {' '.join(node.to.sql().split())} is not read.", code="unknown-function", hint=hint, mark=source.mark(start_of(node)))
+            raise QueryError(
+                f"a conversion to {' '.join(node.to.sql().split())} is not read.",
+                code="unknown-function",
+                hint=hint,
+                mark=source.mark(start_of(node)),
+            )

@@ -72,10 +72,16 @@ def with_roles(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
     left_out = tuple(name for name, text in plan.secrets.items() if parameters_in(text))
     names = [name for name in plan.secrets if name not in left_out]
     if not names:
-        hint = "Add what must stay secret, and who may ask what: secrets: {cancer: \"SELECT name FROM patients WHERE ...\"}, roles: {nurses: {default: allow, deny: [cancer]}}."
-        raise PlanError("the plan has neither roles nor secrets that a query could be tried against.", hint=hint, mark=plan.mark())
+        hint = 'Add what must stay secret, and who may ask what: secrets: {cancer: "SELECT name FROM patients WHERE ..."}, roles: {nurses: {default: allow, deny: [cancer]}}.'
+        raise PlanError(
+            "the plan has neither roles nor secrets that a query could be tried against.",
+            hint=hint,
+            mark=plan.mark(),
+        )
     made = {name: Role(name, "allow", deny=(name,)) for name in names}
-    every = {ALL: Role(ALL, "allow", deny=tuple(names))} if len(names) > 1 and ALL not in made else {}
+    every = (
+        {ALL: Role(ALL, "allow", deny=tuple(names))} if len(names) > 1 and ALL not in made else {}
+    )
     return replace(plan, roles={**every, **made}), left_out
 
 
@@ -89,7 +95,10 @@ def prepared(plan: Plan, job: Job | None = None) -> Prepared:
     job.step("comparing what is allowed with what is denied", 0.5)
     found: dict[str, tuple[str, ...]] = {}
     for one in contradictions(policy):
-        found[one.role] = (*found.get(one.role, ()), f"{one.view} is allowed and {one.said}. {one.why}")
+        found[one.role] = (
+            *found.get(one.role, ()),
+            f"{one.view} is allowed and {one.said}. {one.why}",
+        )
     job.step("done", 1.0)
     return Prepared(policy, bool(plan.roles), found, left_out)
 
@@ -118,7 +127,10 @@ class Trial:
             answer = self._started().ask((role, sql, parameters), self._seconds)
             if answer is None or answer.decision is None:
                 self._end()
-                raise EngineError("why this is decided as it is was not found out in time.", hint="The gateway refuses what it cannot decide in time. Ask something simpler.")
+                raise EngineError(
+                    "why this is decided as it is was not found out in time.",
+                    hint="The gateway refuses what it cannot decide in time. Ask something simpler.",
+                )
             return answer.decision  # type: ignore[return-value]
 
     def close(self) -> None:
@@ -130,7 +142,9 @@ class Trial:
             self._worker = Worker(self.policy, EXPLAINER)
         if not self._worker.is_ready(START_SECONDS):
             self._end()
-            raise EngineError("a process that decides could not be started.", hint="Is there enough memory?")
+            raise EngineError(
+                "a process that decides could not be started.", hint="Is there enough memory?"
+            )
         return self._worker
 
     def _end(self) -> None:
@@ -140,8 +154,15 @@ class Trial:
 
 
 def first_rows(
-    plan: Plan, role: str, sql: str, parameters: Parameters = (), job: Job | None = None, *, limit: int = MOST_ROWS, seconds: float = MOST_SECONDS
-) -> FirstRows:  # fmt: skip
+    plan: Plan,
+    role: str,
+    sql: str,
+    parameters: Parameters = (),
+    job: Job | None = None,
+    *,
+    limit: int = MOST_ROWS,
+    seconds: float = MOST_SECONDS,
+) -> FirstRows:
     """Decide again by the plan as it is now and, if the role may have it, run the query in a locked engine for its first rows."""
     job, begun = job or Job(), time.monotonic()
     job.step("deciding", 0.1)
@@ -149,7 +170,10 @@ def first_rows(
     with open_engine(plan.source, plan.folder) as engine:
         policy = unchecked_policy(with_them, engine)
         if role not in policy.roles:
-            raise InputError("the plan has no such role any more.", hint="Choose one of its roles, and decide again.")
+            raise InputError(
+                "the plan has no such role any more.",
+                hint="Choose one of its roles, and decide again.",
+            )
         decision = Decider(policy).decide(role, sql, parameters)
         if decision.sql is None:
             return FirstRows(decision, (), (), more=False, seconds=time.monotonic() - begun)
@@ -162,7 +186,9 @@ def first_rows(
         finally:
             stream.close()
     job.step("done", 1.0)
-    return FirstRows(decision, columns, tuple(rows[:limit]), len(rows) > limit, time.monotonic() - begun)
+    return FirstRows(
+        decision, columns, tuple(rows[:limit]), len(rows) > limit, time.monotonic() - begun
+    )
 
 
 def read_rows(stream: Stream, most: int) -> tuple[tuple[str, ...], list[tuple[str | None, ...]]]:
@@ -208,7 +234,10 @@ def stopped_after(stream: Stream, seconds: float, job: Job) -> Iterator[None]:
         yield
     except Stopped:
         job.step("stopped", 1.0)  # Cancelled, if that was it
-        raise EngineError(f"the database did not answer within {seconds:g} seconds.", hint="Ask for less. The gateway's own limit is --timeout.") from None
+        raise EngineError(
+            f"the database did not answer within {seconds:g} seconds.",
+            hint="Ask for less. The gateway's own limit is --timeout.",
+        ) from None
     finally:
         done.set()
         watching.join()

@@ -40,7 +40,11 @@ def numbered(text: str, dialect: str) -> str:
     if "?" not in text or dialect == "postgres":  # there it is an operator
         return text
     try:
-        places = [one.start for one in sqlglot.tokenize(text, read=dialect) if one.token_type == TokenType.PLACEHOLDER and one.text == "?"]
+        places = [
+            one.start
+            for one in sqlglot.tokenize(text, read=dialect)
+            if one.token_type == TokenType.PLACEHOLDER and one.text == "?"
+        ]
     except SqlglotError:
         return text  # the parser says what is wrong
     for number, place in reversed(list(enumerate(places, 1))):
@@ -51,13 +55,23 @@ def numbered(text: str, dialect: str) -> str:
 def with_values(tree: exp.Query, parameters: Parameters, source: Text) -> exp.Query:
     """The tree with constants in the place of its parameters: `?` in order, `$1` by number, `$name` by name."""
     if len(parameters) > MOST_PARAMETERS:
-        raise QueryError(f"there are {len(parameters):,} parameters; up to {MOST_PARAMETERS:,} are taken.", code="parameters", hint="Give fewer.")
+        raise QueryError(
+            f"there are {len(parameters):,} parameters; up to {MOST_PARAMETERS:,} are taken.",
+            code="parameters",
+            hint="Give fewer.",
+        )
     used: set[int | str] = set()
     for node in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         name = node.name or (node.this.name if isinstance(node.this, exp.Expr) else "")
         used.add(key := _key(name, parameters))
         node.replace(constant(_value(key, parameters, source, node), f"${name}"))
-    unused = [one for one in (parameters if isinstance(parameters, Mapping) else range(1, len(parameters) + 1)) if one not in used]
+    unused = [
+        one
+        for one in (
+            parameters if isinstance(parameters, Mapping) else range(1, len(parameters) + 1)
+        )
+        if one not in used
+    ]
     if unused:
         hint = f"The query has {len(used)} of its own: write ${unused[0]} where it belongs, or leave it out."
         raise QueryError(f"parameter {unused[0]!r} is not used.", code="parameters", hint=hint)
@@ -65,7 +79,11 @@ def with_values(tree: exp.Query, parameters: Parameters, source: Text) -> exp.Qu
 
 
 def _key(name: str, parameters: Parameters) -> int | str:
-    return name if isinstance(parameters, Mapping) else (int(name) if WHOLE.fullmatch(name) and len(name) < 9 else name)
+    return (
+        name
+        if isinstance(parameters, Mapping)
+        else (int(name) if WHOLE.fullmatch(name) and len(name) < 9 else name)
+    )
 
 
 def _value(key: int | str, parameters: Parameters, source: Text, node: exp.Expr) -> Any:
@@ -75,7 +93,12 @@ def _value(key: int | str, parameters: Parameters, source: Text, node: exp.Expr)
     elif isinstance(key, int) and 1 <= key <= len(parameters):
         return parameters[key - 1]
     hint = 'Give it, e.g. "parameters": ["flu"] for $1, or {"ward": "A"} for $ward.'
-    raise QueryError(f"parameter {key!r} has no value.", code="parameters", hint=hint, mark=source.mark(start_of(node)))
+    raise QueryError(
+        f"parameter {key!r} has no value.",
+        code="parameters",
+        hint=hint,
+        mark=source.mark(start_of(node)),
+    )
 
 
 def constant(value: Any, name: str = "parameter") -> exp.Expr:
@@ -92,10 +115,18 @@ def constant(value: Any, name: str = "parameter") -> exp.Expr:
         return exp.Literal.string(value)
     if isinstance(value, int | float | Decimal):
         exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-        if exact.is_finite() and (exact == 0 or -MOST_DIGITS < exact.adjusted() < MOST_DIGITS) and len(exact.as_tuple().digits) <= MOST_DIGITS:
+        if (
+            exact.is_finite()
+            and (exact == 0 or -MOST_DIGITS < exact.adjusted() < MOST_DIGITS)
+            and len(exact.as_tuple().digits) <= MOST_DIGITS
+        ):
             literal = exp.Literal.number(format(abs(exact), "f"))
             return exp.Neg(this=literal) if exact < 0 else literal
-    raise QueryError(f"{name} is neither text, a number, true, false nor null.", code="parameters", hint="Give a value that can stand in SQL.")
+    raise QueryError(
+        f"{name} is neither text, a number, true, false nor null.",
+        code="parameters",
+        hint="Give a value that can stand in SQL.",
+    )
 
 
 def shortened(tree: exp.Query, dialect: str) -> exp.Query:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 DECIDER = "tacit.server.deciding:Decider"
 START_SECONDS = 60.0
 MOST_WAITING = 1_000
-MOST_MEMORY = 4 << 30  # bytes of address space: beyond it a decision fails, and the machine does not
+MOST_MEMORY = (
+    4 << 30
+)  # bytes of address space: beyond it a decision fails, and the machine does not
 READY = "ready"
 
 
@@ -42,7 +44,13 @@ class Workers:
     """Some processes that each hold the policy; the next free one takes the next question."""
 
     def __init__(
-        self, policy: Policy, count: int, seconds: float, *, decider: str = DECIDER, replaced: Callable[[], None] = lambda: None
+        self,
+        policy: Policy,
+        count: int,
+        seconds: float,
+        *,
+        decider: str = DECIDER,
+        replaced: Callable[[], None] = lambda: None,
     ) -> None:
         self._seconds = seconds
         self._replaced = replaced
@@ -61,15 +69,21 @@ class Workers:
         for worker in list(self._all):
             if not worker.is_ready(START_SECONDS):
                 self.close()
-                raise EngineError("a process that decides could not be started.", hint="Is there enough memory?")
+                raise EngineError(
+                    "a process that decides could not be started.", hint="Is there enough memory?"
+                )
 
-    async def judge(self, role: str, sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> Judged:
+    async def judge(
+        self, role: str, sql: str, parameters: Sequence[Any] | Mapping[str, Any]
+    ) -> Judged:
         """Have a free process decide; `decision` is None where it took too long, or died of the query."""
         if self._waiting >= MOST_WAITING or self._closed:
             raise busy("busy", "too many queries wait for a decision.")
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, (role, sql, parameters))
+            return await asyncio.get_running_loop().run_in_executor(
+                self._threads, self._ask, (role, sql, parameters)
+            )
         finally:
             self._waiting -= 1
 
@@ -111,9 +125,13 @@ class Worker:
     """One process, and the line to it."""
 
     def __init__(self, policy: Policy, decider: str) -> None:
-        context = multiprocessing.get_context("spawn")  # a copy of this process would hold its threads' locks
+        context = multiprocessing.get_context(
+            "spawn"
+        )  # a copy of this process would hold its threads' locks
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, policy, decider), name="tacit-decide", daemon=True)
+        self._process = context.Process(
+            target=work, args=(theirs, policy, decider), name="tacit-decide", daemon=True
+        )
         self._process.start()
         theirs.close()
         self._ready = False
@@ -160,7 +178,9 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
 
     names = known_names(policy.relations, policy.views)
     limit_memory()
-    for role in list(policy.roles)[:1]:  # what is imported late is imported before somebody waits for it
+    for role in list(policy.roles)[
+        :1
+    ]:  # what is imported late is imported before somebody waits for it
         decide.decide(role, "SELECT 1 AS one", ())
     line.send(READY)
     while True:
@@ -169,7 +189,9 @@ def work(line: Connection, policy: Policy, decider: str) -> None:
         except (EOFError, OSError):
             return
         try:
-            answer = Judged(decide.decide(role, sql, parameters), redact(sql, policy.dialect, names))
+            answer = Judged(
+                decide.decide(role, sql, parameters), redact(sql, policy.dialect, names)
+            )
         except (Exception, RecursionError):  # a decision that fails is no permission
             answer = Judged(None, "(not read: the decision failed)")
         line.send(answer)

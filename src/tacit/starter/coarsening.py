@@ -21,7 +21,11 @@ KEPT = 5  # different values up to which a category is released as it is
 USUAL_CODE, LONGEST_CODE = 5, 12  # characters of a postal or area code
 LONGEST_WIDTH = 30  # digits
 AGES = (5, 10, 20)
-FACTORS = {1: (1, 5, 10), 2: (1, 5, 10), 5: (1, 2, 4)}  # 1, 5, 10 or 2, 10, 20 or 5, 10, 20: round, and nested
+FACTORS = {
+    1: (1, 5, 10),
+    2: (1, 5, 10),
+    5: (1, 2, 4),
+}  # 1, 5, 10 or 2, 10, 20 or 5, 10, 20: round, and nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,9 @@ def is_code(facts: Facts, family: str) -> bool:
     """
     if not facts.values or longest(facts) is None:
         return family == "postal" and not facts.values
-    if family == "postal" or (family == "place" and facts.kind == "integer" and facts.distinct > FEW):
+    if family == "postal" or (
+        family == "place" and facts.kind == "integer" and facts.distinct > FEW
+    ):
         return True
     return facts.kind == "text" and facts.digits == facts.values and facts.low == facts.high != 1
 
@@ -78,7 +84,9 @@ def is_measured(facts: Facts, family: str) -> bool:
 def dates(guess: Guess) -> Proposal:
     """Months and years; births also decades."""
     if guess.family == "birth":
-        return Proposal(DateHierarchy(("month", "year", "decade")), 2, "month, year, decade, then *", "the year")
+        return Proposal(
+            DateHierarchy(("month", "year", "decade")), 2, "month, year, decade, then *", "the year"
+        )
     return Proposal(DateHierarchy(("month", "year")), 2, "month, year, then *", "the year")
 
 
@@ -96,7 +104,9 @@ def longest(facts: Facts) -> int | None:
     """How many characters a code has at most; None where it is no code."""
     if facts.kind not in ("integer", "text") or facts.low is None or facts.high is None:
         return None
-    length = int(facts.high) if facts.kind == "text" else max(len(str(facts.low)), len(str(facts.high)))
+    length = (
+        int(facts.high) if facts.kind == "text" else max(len(str(facts.low)), len(str(facts.high)))
+    )
     return length if 0 < length <= LONGEST_CODE else None
 
 
@@ -104,15 +114,28 @@ def bands(sizes: tuple[Decimal, ...]) -> Proposal:
     """Bands of growing width; the second is where to begin."""
     level = min(2, len(sizes))
     listed = ", ".join(f"{size:f}" for size in sizes)
-    return Proposal(RangeHierarchy(sizes), level, f"bands {listed} wide, then *", f"bands {sizes[level - 1]:f} wide")
+    return Proposal(
+        RangeHierarchy(sizes),
+        level,
+        f"bands {listed} wide, then *",
+        f"bands {sizes[level - 1]:f} wide",
+    )
 
 
 def widths(facts: Facts, family: str = "other") -> tuple[Decimal, ...]:
     """Widths of bands, each a multiple of the one before, from what the numbers span.
 
-    >>> [str(width) for width in widths(Facts("lat", "decimal", 99, 99, 90, Decimal("40.50"), Decimal("40.91")))]
+    >>> [
+    ...     str(width)
+    ...     for width in widths(
+    ...         Facts("lat", "decimal", 99, 99, 90, Decimal("40.50"), Decimal("40.91"))
+    ...     )
+    ... ]
     ['0.05', '0.10', '0.20']
-    >>> [str(width) for width in widths(Facts("height", "integer", 99, 99, 60, Decimal(140), Decimal(208)))]
+    >>> [
+    ...     str(width)
+    ...     for width in widths(Facts("height", "integer", 99, 99, 60, Decimal(140), Decimal(208)))
+    ... ]
     ['5', '10', '20']
     """
     low, high = facts.low or Decimal(0), facts.high or Decimal(0)
@@ -126,7 +149,10 @@ def widths(facts: Facts, family: str = "other") -> tuple[Decimal, ...]:
 def round_width(about: Decimal, *, whole: bool) -> Decimal:
     """The next 1, 2 or 5 with zeros that is at least so wide; at least 2 for whole numbers.
 
-    >>> [str(round_width(Decimal(about), whole=False)) for about in ("0.03", "0.9", "2.5", "74000", "0")]
+    >>> [
+    ...     str(round_width(Decimal(about), whole=False))
+    ...     for about in ("0.03", "0.9", "2.5", "74000", "0")
+    ... ]
     ['0.05', '1', '5', '100000', '1']
     """
     if whole:

@@ -45,7 +45,10 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
     counts as identifier, the last one with categories as sensitive, and where no column is known
     to neighbours by its name, all may be.
 
-    >>> [one.role for one in guess([Facts("zip", "text", 99, 99, 7), Facts("ward", "text", 99, 99, 5)])]
+    >>> [
+    ...     one.role
+    ...     for one in guess([Facts("zip", "text", 99, 99, 7), Facts("ward", "text", 99, 99, 5)])
+    ... ]
     ['quasi-identifier', 'sensitive']
     """
     guesses = [guess_alone(facts) for facts in columns]
@@ -55,16 +58,25 @@ def guess(columns: Sequence[Facts]) -> tuple[Guess, ...]:
 def guess_alone(facts: Facts) -> Guess:
     """What a column's own name and counts say."""
     meaning = meaning_of(facts.name)
-    if meaning is WHO and facts.kind == "integer" and PERSON & set(words_of(facts.name)):  # stays(patient): 1007, 1007, 1012
+    if (
+        meaning is WHO and facts.kind == "integer" and PERSON & set(words_of(facts.name))
+    ):  # stays(patient): 1007, 1007, 1012
         meaning = NUMBER
     if not facts.name.strip():
         return Guess(facts, None, "it has no name by which a plan could call it")
     if facts.rows and not facts.values and (meaning is None or meaning.role != "identifier"):
         return Guess(facts, None, "no row has a value")
-    if meaning is None or (facts.kind == "boolean" and meaning.role == "identifier"):  # insured, member: true or false tells nobody apart
+    if meaning is None or (
+        facts.kind == "boolean" and meaning.role == "identifier"
+    ):  # insured, member: true or false tells nobody apart
         return guess_from_counts(facts)
     if facts.is_date and meaning.role == "sensitive":
-        return Guess(facts, "quasi-identifier", f"the date of {meaning.what} may be known; {counted(facts)}", "date")
+        return Guess(
+            facts,
+            "quasi-identifier",
+            f"the date of {meaning.what} may be known; {counted(facts)}",
+            "date",
+        )
     why = f"its name suggests {meaning.what}; {counted(facts)}{too_telling(facts, meaning)}"
     return Guess(facts, meaning.role, why, meaning.family)
 
@@ -72,7 +84,9 @@ def guess_alone(facts: Facts) -> Guess:
 def guess_from_counts(facts: Facts) -> Guess:
     """What the counts say about a column whose name says nothing."""
     if facts.is_date:
-        return Guess(facts, "quasi-identifier", f"dates may be known to others; {counted(facts)}", "date")
+        return Guess(
+            facts, "quasi-identifier", f"dates may be known to others; {counted(facts)}", "date"
+        )
     if facts.kind in ("text", "integer") and facts.is_nearly_unique:
         return Guess(facts, "identifier", f"it singles out rows: {counted(facts)}", "record")
     return Guess(facts, None, f"its name suggests nothing; {called(facts)}, {counted(facts)}")
@@ -92,27 +106,43 @@ def with_quasi_identifiers(guesses: Sequence[Guess]) -> list[Guess]:
     """Where no name tells what others may know: all of it, up to a number that can be read."""
     if any(one.role == "quasi-identifier" for one in guesses):
         return list(guesses)
-    may_be_known = [one for one in guesses if one.role is None and one.facts.distinct > 1 and one.name.strip()]
+    may_be_known = [
+        one for one in guesses if one.role is None and one.facts.distinct > 1 and one.name.strip()
+    ]
     why = f"{PLEASE_CHECK}no name tells what others may know, so this may be known; "
-    chosen = {one.name: Guess(one.facts, "quasi-identifier", why + counted(one.facts)) for one in may_be_known}
-    return [chosen[one.name] if one.name in list(chosen)[:MOST_FALLBACKS] else one for one in guesses]
+    chosen = {
+        one.name: Guess(one.facts, "quasi-identifier", why + counted(one.facts))
+        for one in may_be_known
+    }
+    return [
+        chosen[one.name] if one.name in list(chosen)[:MOST_FALLBACKS] else one for one in guesses
+    ]
 
 
 def is_category(facts: Facts) -> bool:
     """A few values that several people share.
 
-    >>> is_category(Facts("ward", "text", 12, 12, 4)), is_category(Facts("jobs", "integer", 900, 900, 189))
+    >>> (
+    ...     is_category(Facts("ward", "text", 12, 12, 4)),
+    ...     is_category(Facts("jobs", "integer", 900, 900, 189)),
+    ... )
     (True, False)
     """
     if facts.distinct < 2 or facts.is_nearly_unique or facts.is_date:
         return False
-    return facts.distinct <= MOST_CODES or (facts.kind == "text" and facts.distinct * SHARED_BY <= facts.values)
+    return facts.distinct <= MOST_CODES or (
+        facts.kind == "text" and facts.distinct * SHARED_BY <= facts.values
+    )
 
 
 def counted(facts: Facts) -> str:
     """How many different values there are, in words.
 
-    >>> counted(Facts("a", "text", 12, 12, 12)), counted(Facts("a", "text", 12, 10, 3)), counted(Facts("a", "text", 0, 0, 0))
+    >>> (
+    ...     counted(Facts("a", "text", 12, 12, 12)),
+    ...     counted(Facts("a", "text", 12, 10, 3)),
+    ...     counted(Facts("a", "text", 0, 0, 0)),
+    ... )
     ('all 12 values differ', '3 different values, 2 missing', 'no rows to count')
     """
     if not facts.rows:
@@ -126,12 +156,19 @@ def counted(facts: Facts) -> str:
 
 def called(facts: Facts) -> str:
     """A column's type, in a word."""
-    return {"integer": "whole numbers", "decimal": "numbers", "boolean": "true or false"}.get(facts.kind, facts.kind)
+    return {"integer": "whole numbers", "decimal": "numbers", "boolean": "true or false"}.get(
+        facts.kind, facts.kind
+    )
 
 
 def too_telling(facts: Facts, meaning: Meaning) -> str:
     """A warning where the sensitive values themselves single people out."""
-    if meaning.role == "sensitive" and facts.kind == "text" and facts.is_nearly_unique and facts.rows > 1:
+    if (
+        meaning.role == "sensitive"
+        and facts.kind == "text"
+        and facts.is_nearly_unique
+        and facts.rows > 1
+    ):
         return "; such values may themselves say who it is"
     return ""
 
@@ -149,8 +186,22 @@ def key_of(guesses: Sequence[Guess]) -> Guess | None:
 
 def person_of(guesses: Sequence[Guess]) -> Guess | None:
     """The column that tells people apart: a number given to a person, even if repeated, else the key."""
-    numbers = [one for one in guesses if one.family == "person" and one.facts.rows and not one.facts.missing]
+    numbers = [
+        one
+        for one in guesses
+        if one.family == "person" and one.facts.rows and not one.facts.missing
+    ]
     return min(numbers, key=lambda one: -one.facts.distinct, default=None) or key_of(guesses)
 
 
-PREFERRED: tuple[Family, ...] = ("person", "name", "record", "age", "birth", "postal", "place", "date", "other")
+PREFERRED: tuple[Family, ...] = (
+    "person",
+    "name",
+    "record",
+    "age",
+    "birth",
+    "postal",
+    "place",
+    "date",
+    "other",
+)

@@ -73,7 +73,10 @@ def unseen(guess: Guess) -> Histogram:
 
 
 def histograms(
-    engine: Engine, table: str, guesses: Sequence[Guess], tell: Callable[[float], None] = lambda share: None
+    engine: Engine,
+    table: str,
+    guesses: Sequence[Guess],
+    tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[dict[str, Histogram], dict[str, Counted]]:
     """A histogram of every column, and the most frequent values of those that may be shown.
 
@@ -144,7 +147,9 @@ def number_histograms(engine: Engine, table: str, columns: Sequence[Facts]) -> d
     found: dict[str, Histogram] = {}
     for begin in range(0, len(columns), AT_ONCE):
         bins = {one.name: bins_of(one) for one in columns[begin : begin + AT_ONCE]}
-        counts = iter(next(engine.rows(bin_counts(table, {name: one.edges for name, one in bins.items()}))))
+        counts = iter(
+            next(engine.rows(bin_counts(table, {name: one.edges for name, one in bins.items()})))
+        )
         for name, one in bins.items():
             bars = tuple(Bar(label, int(next(counts))) for label in one.labels)
             found[name] = Histogram("numbers", bars)
@@ -162,11 +167,21 @@ def bin_counts(table: str, edges: Mapping[str, Sequence[Decimal]]) -> exp.Select
         for low, high in zip([None, *places], [*places, None], strict=True):
             parts: list[exp.Expression] = []
             if low is not None:
-                parts.append(exp.GTE(this=shapes.column(name), expression=exp.Literal.number(f"{low:f}")))
+                parts.append(
+                    exp.GTE(this=shapes.column(name), expression=exp.Literal.number(f"{low:f}"))
+                )
             if high is not None:
-                parts.append(exp.LT(this=shapes.column(name), expression=exp.Literal.number(f"{high:f}")))
-            counts.append(shapes.count_where(reduce(both, parts)) if parts else exp.Count(this=shapes.column(name)))
-    return exp.select(*(exp.alias_(count, f"f{i}") for i, count in enumerate(counts))).from_(shapes.table_of(table))
+                parts.append(
+                    exp.LT(this=shapes.column(name), expression=exp.Literal.number(f"{high:f}"))
+                )
+            counts.append(
+                shapes.count_where(reduce(both, parts))
+                if parts
+                else exp.Count(this=shapes.column(name))
+            )
+    return exp.select(*(exp.alias_(count, f"f{i}") for i, count in enumerate(counts))).from_(
+        shapes.table_of(table)
+    )
 
 
 def both(one: exp.Expression, other: exp.Expression) -> exp.Expression:
@@ -179,7 +194,10 @@ def both(one: exp.Expression, other: exp.Expression) -> exp.Expression:
 
 def frequent_values(engine: Engine, table: str, name: str) -> Counted:
     """The most frequent values of a column with the number of their rows."""
-    return tuple((value, int(rows)) for value, rows in engine.rows(value_counts(table, shapes.column(name), MOST_VALUES)))
+    return tuple(
+        (value, int(rows))
+        for value, rows in engine.rows(value_counts(table, shapes.column(name), MOST_VALUES))
+    )
 
 
 def value_counts(table: str, what: exp.Expr, limit: int | None = None) -> exp.Select:
@@ -188,8 +206,16 @@ def value_counts(table: str, what: exp.Expr, limit: int | None = None) -> exp.Se
     >>> value_counts("t", shapes.column("a"), 5).sql()
     'SELECT v, COUNT(*) AS n FROM (SELECT "a" AS v FROM "t" WHERE NOT "a" IS NULL) AS c GROUP BY v ORDER BY n DESC, v LIMIT 5'
     """
-    known = exp.select(exp.alias_(what, "v")).from_(shapes.table_of(table)).where(exp.not_(what.copy().is_(exp.null())))
-    counted = exp.select("v", exp.alias_(exp.Count(this=exp.Star()), "n")).from_(known.subquery("c")).group_by("v")
+    known = (
+        exp.select(exp.alias_(what, "v"))
+        .from_(shapes.table_of(table))
+        .where(exp.not_(what.copy().is_(exp.null())))
+    )
+    counted = (
+        exp.select("v", exp.alias_(exp.Count(this=exp.Star()), "n"))
+        .from_(known.subquery("c"))
+        .group_by("v")
+    )
     counted = counted.order_by(exp.Ordered(this=exp.column("n"), desc=True), exp.column("v"))
     return counted if limit is None else counted.limit(limit)
 
@@ -211,11 +237,24 @@ def date_histogram(engine: Engine, table: str, facts: Facts) -> Histogram:
     """Dates by month, put together to at most twelve spans of equal length."""
     column = shapes.column(facts.name)
     if facts.kind == "text":
-        month: exp.Expr = exp.Substring(this=column, start=exp.Literal.number(1), length=exp.Literal.number(7))
+        month: exp.Expr = exp.Substring(
+            this=column, start=exp.Literal.number(1), length=exp.Literal.number(7)
+        )
     else:
-        year, of_year = (exp.Extract(this=exp.var(unit), expression=column.copy()) for unit in ("YEAR", "MONTH"))
-        month = exp.cast(exp.Add(this=exp.Mul(this=year, expression=exp.Literal.number(12)), expression=of_year), "BIGINT")
-    return spans(facts, [(month_number(value), int(rows)) for value, rows in engine.rows(value_counts(table, month))])
+        year, of_year = (
+            exp.Extract(this=exp.var(unit), expression=column.copy()) for unit in ("YEAR", "MONTH")
+        )
+        month = exp.cast(
+            exp.Add(this=exp.Mul(this=year, expression=exp.Literal.number(12)), expression=of_year),
+            "BIGINT",
+        )
+    return spans(
+        facts,
+        [
+            (month_number(value), int(rows))
+            for value, rows in engine.rows(value_counts(table, month))
+        ],
+    )
 
 
 def month_number(value: Any) -> int | None:
@@ -233,7 +272,10 @@ def month_number(value: Any) -> int | None:
 def spans(facts: Facts, months: Iterable[tuple[int | None, int]]) -> Histogram:
     """Months put together.
 
-    >>> spans(Facts("born", "date", 3, 3, 3), [(month_number("1985-07"), 2), (month_number("1999-01"), 1)]).bars[0]
+    >>> spans(
+    ...     Facts("born", "date", 3, 3, 3),
+    ...     [(month_number("1985-07"), 2), (month_number("1999-01"), 1)],
+    ... ).bars[0]
     Bar(label='1985-07 to 1986-08', rows=2)
     """
     known = {month - 1: rows for month, rows in months if month is not None}
@@ -244,6 +286,9 @@ def spans(facts: Facts, months: Iterable[tuple[int | None, int]]) -> Histogram:
     bars = []
     for begin in range(first, last + 1, width):
         rows = sum(rows for month, rows in known.items() if begin <= month < begin + width)
-        ends = [f"{month // 12:04}-{month % 12 + 1:02}" for month in (begin, min(begin + width - 1, last))]
+        ends = [
+            f"{month // 12:04}-{month % 12 + 1:02}"
+            for month in (begin, min(begin + width - 1, last))
+        ]
         bars.append(Bar(ends[0] if width == 1 else " to ".join(ends), rows))
     return Histogram("dates", tuple(bars), facts.values - sum(known.values()))

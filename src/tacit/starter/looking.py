@@ -35,7 +35,9 @@ PLACES = (
     f"({', '.join(DATABASE_FILES)}), postgresql://host/database or spark."
 )
 LEFT_OUT = "the password was left out of the plan. Before tacit check, set PGPASSWORD or write it to ~/.pgpass."
-NO_ROWS = "the table has no rows: roles are guessed from names alone, and tacit check will need rows."
+NO_ROWS = (
+    "the table has no rows: roles are guessed from names alone, and tacit check will need rows."
+)
 ODD_NAMES = "some column names are numbers or dates. If the first line is data, put a line of names above it."
 
 
@@ -74,7 +76,10 @@ class Facts:
     def is_nearly_unique(self) -> bool:
         """Whether most values occur once, so that a value tells who it is.
 
-        >>> Facts("note", "text", 100, 100, 95).is_nearly_unique, Facts("ward", "text", 9, 9, 8).is_nearly_unique
+        >>> (
+        ...     Facts("note", "text", 100, 100, 95).is_nearly_unique,
+        ...     Facts("ward", "text", 9, 9, 8).is_nearly_unique,
+        ... )
         (True, False)
         """
         if self.distinct == self.values > 1:
@@ -85,7 +90,9 @@ class Facts:
     def is_number(self) -> bool:
         """Whether bands can be made of it: numbers, none of them infinite."""
         ends = (self.low, self.high)
-        return self.kind in ("integer", "decimal") and all(end is not None and end.is_finite() for end in ends)
+        return self.kind in ("integer", "decimal") and all(
+            end is not None and end.is_finite() for end in ends
+        )
 
     @property
     def is_date(self) -> bool:
@@ -143,14 +150,19 @@ def opened(data: str, *, plan: Path, table: str | None = None) -> Iterator[Place
     path = existing_file(data)
     name = table or table_name(path)
     if not name.strip() or "." in name:
-        raise DataError(f"{name!r} cannot be the name of a table.", hint="Use --table with letters, digits and _.")
+        raise DataError(
+            f"{name!r} cannot be the name of a table.",
+            hint="Use --table with letters, digits and _.",
+        )
     with open_engine(".", Path(".")) as engine:
         yield Place(engine, ".", Table(name, file=data), relative(path, plan))
 
 
 def is_database(data: str) -> bool:
     """Whether there are tables to choose from; a file that is none of the known kinds is an error."""
-    return is_spark(data) or is_postgres(data) or existing_file(data).suffix.lower() in DATABASE_FILES
+    return (
+        is_spark(data) or is_postgres(data) or existing_file(data).suffix.lower() in DATABASE_FILES
+    )
 
 
 def is_postgres(data: str) -> bool:
@@ -180,30 +192,48 @@ def existing_file(data: str) -> Path:
     """A file of a kind that can be read, or the error that says what there is instead."""
     path = Path(data)
     if "://" in data:  # what follows may hold a password
-        raise DataError(f"{data.partition('://')[0]}://... is not a place that Tacit knows.", hint=PLACES)
-    if (shown := data.encode(errors="replace").decode()) != data:  # neither DuckDB nor YAML could write it
+        raise DataError(
+            f"{data.partition('://')[0]}://... is not a place that Tacit knows.", hint=PLACES
+        )
+    if (
+        shown := data.encode(errors="replace").decode()
+    ) != data:  # neither DuckDB nor YAML could write it
         raise DataError(f"the name of {shown} is not UTF-8.", hint="Rename the file.")
     if path.is_dir():
-        inside = sorted(one.name for one in path.iterdir() if one.suffix.lower() in (*TEXT_FILES, *PARQUET))
-        hint = f"Give one of its files: tacit init {path / inside[0]}" if inside else "Give a CSV or Parquet file."
+        inside = sorted(
+            one.name for one in path.iterdir() if one.suffix.lower() in (*TEXT_FILES, *PARQUET)
+        )
+        hint = (
+            f"Give one of its files: tacit init {path / inside[0]}"
+            if inside
+            else "Give a CSV or Parquet file."
+        )
         raise DataError(f"{data} is a folder.", hint=hint, mark=Mark(data))
     if not path.exists():
         raise DataError(f"there is no file {data}.", hint="Check the path.", mark=Mark(data))
     if path.suffix.lower() not in (*TEXT_FILES, *PARQUET, *DATABASE_FILES):
-        raise DataError(f"{data} is not a kind of file that Tacit knows.", hint=PLACES, mark=Mark(data))
+        raise DataError(
+            f"{data} is not a kind of file that Tacit knows.", hint=PLACES, mark=Mark(data)
+        )
     return path
 
 
 def relative(path: Path, plan: Path) -> str:
     """The path of a file as a plan writes it."""
     folder = os.path.realpath(path.parent)
-    return Path(os.path.relpath(os.path.join(folder, path.name), os.path.realpath(plan.parent))).as_posix()
+    return Path(
+        os.path.relpath(os.path.join(folder, path.name), os.path.realpath(plan.parent))
+    ).as_posix()
 
 
 def table_name(path: Path) -> str:
     """A file's name as the name of a table.
 
-    >>> table_name(Path("data/Patients 2024-05.csv")), table_name(Path("2024.csv")), table_name(Path("!.csv"))
+    >>> (
+    ...     table_name(Path("data/Patients 2024-05.csv")),
+    ...     table_name(Path("2024.csv")),
+    ...     table_name(Path("!.csv")),
+    ... )
     ('Patients_2024_05', 'table_2024', 'data')
     """
     name = re.sub(r"\W+", "_", path.stem).strip("_")
@@ -219,7 +249,11 @@ def without_password(url: str) -> str:
     'postgresql://db:5432/clinic'
     """
     address, _, settings = re.sub(r"^(\w+://[^:@/]*):[^@/]*@", r"\1@", url).partition("?")
-    kept = [one for one in settings.split("&") if one and unquote(one.split("=")[0]).lower() not in PASSWORDS]
+    kept = [
+        one
+        for one in settings.split("&")
+        if one and unquote(one.split("=")[0]).lower() not in PASSWORDS
+    ]
     return f"{address}?{'&'.join(kept)}" if kept else address
 
 
@@ -238,7 +272,9 @@ def only_table(engine: Engine, source: str) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise DataError(f"{source} has no tables that can be seen.", hint="Say which one is meant: --table NAME")
+        raise DataError(
+            f"{source} has no tables that can be seen.", hint="Say which one is meant: --table NAME"
+        )
     more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN else ""
     raise DataError(
         f"{source} has {len(names)} tables.",
@@ -267,7 +303,10 @@ def look_at_table(
     if not engine.has(table.name):
         engine.attach(table)
     kinds = engine.columns(table.name)
-    columns = tuple(only_real_dates(engine, table.name, facts) for facts in look_at_columns(engine, table.name, kinds))
+    columns = tuple(
+        only_real_dates(engine, table.name, facts)
+        for facts in look_at_columns(engine, table.name, kinds)
+    )
     columns = with_counts(engine, table.name, columns)
     rows = columns[0].rows if columns else int(engine.value(shapes.row_count(table.name)))
     notes = (*notes, *(doubts(kinds) if file else ()), *(() if rows else (NO_ROWS,)))
@@ -292,24 +331,46 @@ def look_at_columns(engine: Engine, table: str, kinds: Mapping[str, ColumnType])
     names = list(kinds)
     for begin in range(0, len(names), AT_ONCE):
         some = names[begin : begin + AT_ONCE]
-        rows, *found = next(engine.rows(shapes_text.column_facts(table, {name: kinds[name] for name in some})))
+        rows, *found = next(
+            engine.rows(shapes_text.column_facts(table, {name: kinds[name] for name in some}))
+        )
         for i, name in enumerate(some):
             values, distinct, low, high, *looks = found[7 * i : 7 * i + 7]
             digits, numbers, dates = (int(one or 0) for one in looks)
-            yield Facts(name, kinds[name], rows, values, distinct, exact(low), exact(high), digits, numbers, dates)
+            yield Facts(
+                name,
+                kinds[name],
+                rows,
+                values,
+                distinct,
+                exact(low),
+                exact(high),
+                digits,
+                numbers,
+                dates,
+            )
 
 
 def with_counts(engine: Engine, table: str, columns: tuple[Facts, ...]) -> tuple[Facts, ...]:
     """The same with the counts of columns that look sensitive: from them follows what a check may ask."""
     from tacit.starter.guessing import guess
 
-    private = {one.name for one in guess(columns) if one.role == "sensitive" and one.facts.distinct <= MOST_COUNTED}
-    return tuple(replace(one, counts=value_counts(engine, table, one.name)) if one.name in private else one for one in columns)
+    private = {
+        one.name
+        for one in guess(columns)
+        if one.role == "sensitive" and one.facts.distinct <= MOST_COUNTED
+    }
+    return tuple(
+        replace(one, counts=value_counts(engine, table, one.name)) if one.name in private else one
+        for one in columns
+    )
 
 
 def value_counts(engine: Engine, table: str, name: str) -> tuple[int, ...]:
     """How many rows have each value of a column, the most frequent first; missing ones do not count."""
-    rows = engine.rows(shapes.grouped(shapes_stored.stored_rows(table, {"v": shapes.column(name)}), ["v"]))
+    rows = engine.rows(
+        shapes.grouped(shapes_stored.stored_rows(table, {"v": shapes.column(name)}), ["v"])
+    )
     return tuple(sorted((int(many) for value, many in rows if value is not None), reverse=True))
 
 

@@ -52,7 +52,9 @@ class Preview:
     values: int
 
 
-def preview(column: str, counted: Counted, spec: HierarchySpec, *, folder: Path = Path(".")) -> Preview:
+def preview(
+    column: str, counted: Counted, spec: HierarchySpec, *, folder: Path = Path(".")
+) -> Preview:
     """What a hierarchy would do to these values; a DataError where it does not fit them.
 
     >>> from tacit.model.schema import RangeHierarchy
@@ -97,7 +99,9 @@ def step(built: Hierarchy, height: int, counts: Sequence[int]) -> Step:
     return Step(height, len(rows), examples, min(rows.values(), default=0))
 
 
-def branches(built: Hierarchy, height: int, members: Sequence[int], counts: Sequence[int]) -> list[Branch]:
+def branches(
+    built: Hierarchy, height: int, members: Sequence[int], counts: Sequence[int]
+) -> list[Branch]:
     """The labels of a level that some values have, with what is below the first of them."""
     level = built.levels[height]
     together: dict[int, list[int]] = {}
@@ -105,7 +109,9 @@ def branches(built: Hierarchy, height: int, members: Sequence[int], counts: Sequ
         together.setdefault(int(level.codes[member]), []).append(member)
     made = []
     for number, (code, inside) in enumerate(together.items()):
-        below = branches(built, height - 1, inside, counts) if height and number < MOST_PARTS else []
+        below = (
+            branches(built, height - 1, inside, counts) if height and number < MOST_PARTS else []
+        )
         shown = tuple(below[:MOST_PARTS])
         rows = sum(counts[member] for member in inside)
         label = value_text(level.labels[code])

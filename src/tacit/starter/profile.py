@@ -41,7 +41,9 @@ class Profile:
         return found is not None and len(self.values.get(column, ())) == found.facts.distinct
 
 
-def profile_data(data: str, *, plan: Path, table: str | None = None, job: Job | None = None) -> Profile:
+def profile_data(
+    data: str, *, plan: Path, table: str | None = None, job: Job | None = None
+) -> Profile:
     """Profile a CSV or Parquet file, or a table of a database, for a plan that will lie at `plan`."""
     with opened(data, plan=plan, table=table) as place:
         return profile(place, job or Job())
@@ -72,8 +74,12 @@ def profile(place: Place, job: Job, roles: Mapping[str, Role] | None = None) -> 
     engine.attach(place.table)
     job.step("looking at the columns", 0.4)
     found = look_at_table(engine, place.source, place.table, place.file, place.notes)
-    guesses = tuple(replace(one, role=(roles or {}).get(one.name, one.role)) for one in guess(found.columns))
+    guesses = tuple(
+        replace(one, role=(roles or {}).get(one.name, one.role)) for one in guess(found.columns)
+    )
     job.step("counting values", 0.6)
-    pictures, values = histograms(engine, name, guesses, lambda share: job.step("counting values", 0.6 + 0.39 * share))
+    pictures, values = histograms(
+        engine, name, guesses, lambda share: job.step("counting values", 0.6 + 0.39 * share)
+    )
     job.step("done", 1.0)
     return Profile(found, guesses, pictures, values)

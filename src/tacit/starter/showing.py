@@ -16,7 +16,11 @@ STYLES = {"identifier": "magenta", "quasi-identifier": "yellow", "sensitive": "b
 
 def show(starter: Starter, console: Console) -> None:
     """Print every column with its role and the reason, and what to do next."""
-    console.print(Text(f"{printed(starter.table)}: {plural('row', starter.rows)}, {plural('column', len(starter.guesses))}"))
+    console.print(
+        Text(
+            f"{printed(starter.table)}: {plural('row', starter.rows)}, {plural('column', len(starter.guesses))}"
+        )
+    )
     grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("column", "type", "role", "why"):
         grid.add_column(heading, overflow="fold")
@@ -33,4 +37,6 @@ def next_step(starter: Starter) -> Text:
     """What to do with the plan."""
     plan = printed(str(starter.plan))
     command = "tacit check" if plan == "tacit.yaml" else f"tacit check {plan}"
-    return Text("Next: ", style="bold").append(f"read {plan}, correct the roles, then: {command}", style="not bold")
+    return Text("Next: ", style="bold").append(
+        f"read {plan}, correct the roles, then: {command}", style="not bold"
+    )

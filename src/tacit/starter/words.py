@@ -63,10 +63,16 @@ OTHERS = words(
     """
 )
 ANYBODY = PERSON | OTHERS
-ALSO_THINGS = words("child contact enfant hijo individual kind personal staff subject")  # as a name of their own
+ALSO_THINGS = words(
+    "child contact enfant hijo individual kind personal staff subject"
+)  # as a name of their own
 BARE_NAMES = words("name names namen nom noms nombre nombres")
-NAME_PARTS = words("first last full middle maiden given family birth legal preferred sur fore complet completo voll")
-BARE_NUMBERS = words("id ids no nr num number nummer numero code key kennung identifier identifiant identificador")
+NAME_PARTS = words(
+    "first last full middle maiden given family birth legal preferred sur fore complet completo voll"
+)
+BARE_NUMBERS = words(
+    "id ids no nr num number nummer numero code key kennung identifier identifiant identificador"
+)
 
 NAME = Meaning("identifier", "a person's name", "name")
 NUMBER = Meaning("identifier", "a number given to a person", "person")
@@ -244,7 +250,7 @@ VOCABULARY: tuple[tuple[Meaning, str], ...] = (
         "result, outcome, score, grade, gpa, fico, rating, test result, performance, evaluation, ergebnis, bewertung, zensur, "
         "resultat, resultado, puntuacion, calificacion",
     ),
-)  # fmt: skip
+)
 
 
 def meaning_of(name: str) -> Meaning | None:
@@ -264,7 +270,11 @@ def meaning_of(name: str) -> Meaning | None:
         return NUMBER if PERSON & set(said) else OTHERS_NUMBER
     if len(said) == 1 and said[0] in ANYBODY - ALSO_THINGS:
         return WHO
-    found = [(len(phrase.replace(" ", "")), meaning) for phrase, meaning in phrases() if says(said, phrase)]
+    found = [
+        (len(phrase.replace(" ", "")), meaning)
+        for phrase, meaning in phrases()
+        if says(said, phrase)
+    ]
     return max(found, key=lambda one: one[0])[1] if found else None
 
 
@@ -274,7 +284,9 @@ def words_of(name: str) -> list[str]:
     >>> words_of("BoroCT2010"), words_of("Größe in cm"), words_of("zip-code"), words_of("patientID")
     (['boro', 'ct'], ['grosse', 'in', 'cm'], ['zip', 'code'], ['patient', 'id'])
     """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    plain = "".join(
+        one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one)
+    )
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
     return [part for word in re.findall(r"[^\W\d_]+", spaced.casefold()) for part in apart(word)]
 
@@ -295,7 +307,13 @@ def apart(word: str) -> tuple[str, ...]:
 def is_persons_name(said: list[str]) -> bool:
     """Whether it is just a name, or the name of somebody; product_name is neither."""
     others = set(said) - BARE_NAMES
-    return len(others) < len(set(said)) and others <= ANYBODY | NAME_PARTS | {"of", "de", "del", "der", "des"}
+    return len(others) < len(set(said)) and others <= ANYBODY | NAME_PARTS | {
+        "of",
+        "de",
+        "del",
+        "der",
+        "des",
+    }
 
 
 def phrases() -> Iterator[tuple[str, Meaning]]:

@@ -93,15 +93,28 @@ def people(guesses: Sequence[Guess]) -> list[Line]:
     if key:
         lines.append((f"{INDENT * 2}key: [{scalar(key.name)}]", "its values all differ"))
     if person is None:
-        return [*lines, (INDENT * 2, "person: none was found that tells people apart, so each row counts as one person")]
-    return [*lines, (f"{INDENT * 2}person: [{scalar(person.name)}]", f"who counts as one{who_counts(person)}")]
+        return [
+            *lines,
+            (
+                INDENT * 2,
+                "person: none was found that tells people apart, so each row counts as one person",
+            ),
+        ]
+    return [
+        *lines,
+        (f"{INDENT * 2}person: [{scalar(person.name)}]", f"who counts as one{who_counts(person)}"),
+    ]
 
 
 def who_counts(person: Guess) -> str:
     """What to know about the column that tells people apart."""
     if person.facts.distinct < person.facts.rows:
         return f": {person.facts.distinct:,} people in {person.facts.rows:,} rows"
-    return "" if person.family in ("person", "name") else "; leave it out if people can have several rows"
+    return (
+        ""
+        if person.family in ("person", "name")
+        else "; leave it out if people can have several rows"
+    )
 
 
 ROLES = {
@@ -131,7 +144,10 @@ def others(guesses: Sequence[Guess]) -> list[Line]:
     if not guesses:
         return []
     return [
-        (INDENT * 2, "Columns without a role are not released. What nobody can look up and everybody may learn"),
+        (
+            INDENT * 2,
+            "Columns without a role are not released. What nobody can look up and everybody may learn",
+        ),
         (INDENT * 2, "goes out as it is when you take away the # here:"),
         (f"{INDENT * 2}# insensitive:", ""),
         *items(guesses, f"{INDENT * 2}#   "),
@@ -144,14 +160,22 @@ def hierarchies(quasi: dict[Guess, Proposal]) -> list[Line]:
         return []
     flat = [one.name for one, way in quasi.items() if isinstance(way.spec, FlatHierarchy)]
     advice = [
-        (INDENT * 3, f"For steps of your own name a file, as in {scalar(name)}: {scalar(name + '.csv')},")
+        (
+            INDENT * 3,
+            f"For steps of your own name a file, as in {scalar(name)}: {scalar(name + '.csv')},",
+        )
         for name in flat[:1]
     ]
-    advice += [(INDENT * 3, "that has a line for every value: value;level 1;level 2;*")] if flat else []
+    advice += (
+        [(INDENT * 3, "that has a line for every value: value;level 1;level 2;*")] if flat else []
+    )
     return [
         (f"{INDENT * 2}hierarchies:", "how values become coarser, level by level"),
         *advice,
-        *((entry(one.name, spec_text(way.spec), INDENT * 3), way.note) for one, way in quasi.items()),
+        *(
+            (entry(one.name, spec_text(way.spec), INDENT * 3), way.note)
+            for one, way in quasi.items()
+        ),
     ]
 
 
@@ -170,7 +194,10 @@ def spec_text(spec: HierarchySpec) -> str:
 
 def releases(table: str, quasi: dict[Guess, Proposal]) -> list[Line]:
     """The table without identifiers, and a first coarser version of it."""
-    raw = [("releases:", ""), (f"{INDENT}raw: {{table: {scalar(table)}}}", "as it is, without identifiers: to compare")]
+    raw = [
+        ("releases:", ""),
+        (f"{INDENT}raw: {{table: {scalar(table)}}}", "as it is, without identifiers: to compare"),
+    ]
     if not quasi:
         return [*raw, (f"{INDENT}generalized: {{table: {scalar(table)}}}", "")]
     return [
@@ -178,7 +205,10 @@ def releases(table: str, quasi: dict[Guess, Proposal]) -> list[Line]:
         (f"{INDENT}generalized:", ""),
         (f"{INDENT * 2}table: {scalar(table)}", ""),
         (f"{INDENT * 2}generalization:", "levels; higher ones protect more and tell less"),
-        *((entry(one.name, str(way.level), INDENT * 3), way.level_note) for one, way in quasi.items()),
+        *(
+            (entry(one.name, str(way.level), INDENT * 3), way.level_note)
+            for one, way in quasi.items()
+        ),
     ]
 
 
@@ -187,20 +217,35 @@ def checks(sensitive: Sequence[Guess], rows: int) -> list[Line]:
     k = min(5, max(2, rows)) if rows else 5
     asked: list[Line] = [
         ("checks:", ""),
-        (f"  - k-anonymity: {{release: generalized, k: {k}}}", f"nobody is one of fewer than {k} people"),
+        (
+            f"  - k-anonymity: {{release: generalized, k: {k}}}",
+            f"nobody is one of fewer than {k} people",
+        ),
     ]
     if not sensitive:
         return asked
     if len(sensitive) > 1:
-        asked.append((INDENT, "Each sensitive column, while the others are known; sensitive: COLUMN asks for one:"))
+        asked.append(
+            (
+                INDENT,
+                "Each sensitive column, while the others are known; sensitive: COLUMN asks for one:",
+            )
+        )
     is_binary = 0 < min(one.facts.distinct for one in sensitive) < 3
     many = 2 if is_binary else 3
     counts = [one.facts.counts for one in sensitive if len(one.facts.counts) > 1]
     is_skewed = not all(map(has_entropy_of_two, counts))
-    spread = f"kind: recursive, c: {least_c(counts)}, l: 2" if is_binary or is_skewed else "kind: entropy, l: 2"
+    spread = (
+        f"kind: recursive, c: {least_c(counts)}, l: 2"
+        if is_binary or is_skewed
+        else "kind: entropy, l: 2"
+    )
     return [
         *asked,
-        (f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}", f"{many} different values in every group"),
+        (
+            f"  - l-diversity: {{release: generalized, kind: distinct, l: {many}}}",
+            f"{many} different values in every group",
+        ),
         (f"  - l-diversity: {{release: generalized, {spread}}}", "and none of them too frequent"),
     ]
 
@@ -229,7 +274,9 @@ def refuse_existing(plan: Path) -> None:
     if os.path.lexists(plan):
         raise InputError(f"{plan} is there already; nothing was written.", hint="Use -o other.yaml")
     if not plan.parent.is_dir():
-        raise InputError(f"there is no folder {plan.parent}.", hint=f"Make it first: mkdir -p {plan.parent}")
+        raise InputError(
+            f"there is no folder {plan.parent}.", hint=f"Make it first: mkdir -p {plan.parent}"
+        )
 
 
 def write_new(plan: Path, text: str) -> None:

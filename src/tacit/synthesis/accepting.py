@@ -32,7 +32,11 @@ class Good:
         """Is this output representative of the true table, or of a neighbour of it?
 
         >>> good = Good(Held.of([0, 0, 1]), Domain(2), Fraction(1), Fraction(1))
-        >>> good.accepts(Held.of([0, 0, 1])), good.accepts(Held.of([0, 1, 1])), good.accepts(Held.of([1, 1, 1]))
+        >>> (
+        ...     good.accepts(Held.of([0, 0, 1])),
+        ...     good.accepts(Held.of([0, 1, 1])),
+        ...     good.accepts(Held.of([1, 1, 1])),
+        ... )
         (True, True, False)
         """
         share = self._share(drawn.places, at(self.true, drawn.places) - 1)
@@ -52,7 +56,11 @@ class Good:
 
     def _share(self, places: Integers, people: Integers) -> Numbers:
         """The most synthetic people that these cells may have: gamma (alpha_i + [people]^+), rounded down."""
-        weights = np.ones(len(places), np.int64) if self.domain.weights is None else self.domain.weights[places]
+        weights = (
+            np.ones(len(places), np.int64)
+            if self.domain.weights is None
+            else self.domain.weights[places]
+        )
         people = np.maximum(people, 0)
         (p, q), (g, h) = self.alpha.as_integer_ratio(), self.gamma.as_integer_ratio()
         most = p * int(weights.max(initial=1)) + q * (int(people.max(initial=0)) + 1)

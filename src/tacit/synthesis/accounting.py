@@ -19,9 +19,15 @@ def together(parts: Sequence[tuple[float, float]], epsilon: float) -> float:
     >>> together([(0.1, 1e-7)] * 20, 1.8) < 1e-5
     True
     """
-    if max(one for one, _ in parts) > LONGEST or epsilon > 4 * LONGEST or math.fsum(delta for _, delta in parts) >= 1:
+    if (
+        max(one for one, _ in parts) > LONGEST
+        or epsilon > 4 * LONGEST
+        or math.fsum(delta for _, delta in parts) >= 1
+    ):
         return 1.0
-    return min(1.0, float(composed(parts).get_delta_for_epsilon(epsilon)) * (1 + 1e-9))  # its floats are rounded either way
+    return min(
+        1.0, float(composed(parts).get_delta_for_epsilon(epsilon)) * (1 + 1e-9)
+    )  # its floats are rounded either way
 
 
 def composed(parts: Sequence[tuple[float, float]]) -> Any:
@@ -30,7 +36,9 @@ def composed(parts: Sequence[tuple[float, float]]) -> Any:
     found = None
     for epsilon, delta in parts:
         parameters = accounting.common.DifferentialPrivacyParameters(epsilon, delta)
-        one = accounting.privacy_loss_distribution.from_privacy_parameters(parameters, value_discretization_interval=STEP)
+        one = accounting.privacy_loss_distribution.from_privacy_parameters(
+            parameters, value_discretization_interval=STEP
+        )
         found = one if found is None else found.compose(one)
     return found
 
@@ -48,7 +56,9 @@ def again(epsilon: float, delta: Fraction, times: int) -> tuple[float, float]:
     if times == 1 or epsilon > LONGEST or not 0 < total < 1:
         return epsilon * times, total
     found = float(composed([(epsilon, float(delta))] * times).get_epsilon_for_delta(total))
-    return min(epsilon * times, math.ceil(found * 1e4) / 1e4 if math.isfinite(found) else math.inf), total
+    return min(
+        epsilon * times, math.ceil(found * 1e4) / 1e4 if math.isfinite(found) else math.inf
+    ), total
 
 
 def module() -> Any:
@@ -57,6 +67,8 @@ def module() -> Any:
         from dp_accounting import pld
         from dp_accounting.pld import common, privacy_loss_distribution
     except ImportError:
-        raise MissingExtra("dp_accounting", extra="synthesis", purpose="adding up what several releases spend") from None
+        raise MissingExtra(
+            "dp_accounting", extra="synthesis", purpose="adding up what several releases spend"
+        ) from None
     del common, privacy_loss_distribution
     return pld

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
-KEEP_UNITS = 10**9  # chances to be kept are whole numbers of this part, for the promise and for the draw alike
+KEEP_UNITS = (
+    10**9
+)  # chances to be kept are whole numbers of this part, for the promise and for the draw alike
 MOST_WEIGHT = 2**40  # of all cells together: what the urn counts in fits 63 bits
 
 
@@ -95,7 +97,9 @@ class Domain:
         """The cells by kind."""
         if self.weights is None and self.keeps is None:
             return Cells.alike(self.size)
-        if self.weights is None and self.keeps is not None:  # many groups with chances of their own: the quick way counts
+        if (
+            self.weights is None and self.keeps is not None
+        ):  # many groups with chances of their own: the quick way counts
             found, counts = np.unique(self.keeps, return_counts=True)
             return Cells(tuple(kinds(np.stack([np.ones_like(found), found]), counts)))
         weights = np.ones(self.size, np.int64) if self.weights is None else self.weights

@@ -52,7 +52,9 @@ class Rivals:
 
     def delta(self, ratio: Fraction, negligible: float = 1e-24) -> Bounds:
         """Delta at a likelihood ratio e^epsilon; what is less likely than `negligible` is not looked at, but added."""
-        if ratio * self.first >= self.drawn + self.first:  # no output is likelier by more (Theorem 4.1)
+        if (
+            ratio * self.first >= self.drawn + self.first
+        ):  # no output is likelier by more (Theorem 4.1)
             return Bounds(0.0, 0.0)
         if not self.rest:
             return self._on_a_line(ratio)
@@ -65,7 +67,9 @@ class Rivals:
         """Where there is nothing else: what is not in one cell is in the other."""
         low = high = 0.0
         for there in range(self.drawn + 1):
-            one = 1 - ratio * self.ratio(self.drawn - there, self.second) / self.ratio(there, self.first)
+            one = 1 - ratio * self.ratio(self.drawn - there, self.second) / self.ratio(
+                there, self.first
+            )
             if one > 0:
                 found = chance((there, self.drawn - there), (1 + self.first, self.second))
                 low, high = low + found.low * float_below(one), high + found.high * float_above(one)
@@ -110,7 +114,9 @@ class Rivals:
         # Far out the chance falls by a constant factor a step, near the mean like that of a normal law.
         nats = -math.log(negligible) + 3
         step = math.log1p(b / self.drawn)
-        far = min(nats / step + 2 * spread, math.sqrt(2 * nats) * spread * 1.5 + nats / step / 2) + 2
+        far = (
+            min(nats / step + 2 * spread, math.sqrt(2 * nats) * spread * 1.5 + nats / step / 2) + 2
+        )
         while mean + far < self.drawn:
             found = upper_tail(self.drawn, inside, outside, int(mean + far) + 1)
             if found <= negligible:
@@ -146,7 +152,9 @@ class Law:
         at, beside = self._middle()
         self.anchor = chance((at, beside, drawn - at - beside), priors).high
         rest = float(rivals.rest)
-        sums = np.arange(here.start + there.start, min(here.stop + there.stop, drawn) + 1, dtype=np.float64)
+        sums = np.arange(
+            here.start + there.start, min(here.stop + there.stop, drawn) + 1, dtype=np.float64
+        )
         middle = at + beside
         last = min(middle, drawn - 1)
         tilt = (drawn - last) / (drawn - last - 1 + rest)
@@ -161,7 +169,10 @@ class Law:
 
     def _middle(self) -> tuple[int, int]:
         """A likely point of the window."""
-        one, total = self.rivals, float(1 + self.rivals.first + self.rivals.second + self.rivals.rest)
+        one, total = (
+            self.rivals,
+            float(1 + self.rivals.first + self.rivals.second + self.rivals.rest),
+        )
         at = int(one.drawn * float(1 + one.first) / total)
         at = min(max(at, self.here.start), self.here.stop, one.drawn - self.there.start)
         beside = int((one.drawn - at) * float(one.second) / float(one.second + one.rest))
@@ -181,7 +192,9 @@ class Law:
         here, there = self.ratios
         total = weight = 0.0
         # v[j] g[i + j] for a row i is a slice of g; rows are taken in blocks, so that memory stays small.
-        padded = np.concatenate([self.g, np.zeros(max(0, len(here) + len(there) - 1 - len(self.g)))])
+        padded = np.concatenate(
+            [self.g, np.zeros(max(0, len(here) + len(there) - 1 - len(self.g)))]
+        )
         for block in blocks(len(here), len(there)):
             reach = int(np.searchsorted(there, here[block][-1] / ratio * (1 + SLACK), side="right"))
             if not reach:

@@ -30,7 +30,13 @@ class Draw:
 
 
 def draw(
-    held: Held, domain: Domain, terms: Terms, noise: Noise, randomness: Randomness, *, drawn: int | None = None
+    held: Held,
+    domain: Domain,
+    terms: Terms,
+    noise: Noise,
+    randomness: Randomness,
+    *,
+    drawn: int | None = None,
 ) -> Draw:
     """Synthetic people of one group, exactly by the law that the terms are proved for.
 
@@ -39,7 +45,9 @@ def draw(
 
     >>> from fractions import Fraction
     >>> terms = Terms(Epsilon.read(1), Fraction(0))
-    >>> found = draw(Held.of([2, 2, 7]), Domain(9), terms, Noise(alpha=Fraction(2)), Randomness.seeded(5))
+    >>> found = draw(
+    ...     Held.of([2, 2, 7]), Domain(9), terms, Noise(alpha=Fraction(2)), Randomness.seeded(5)
+    ... )
     >>> found.held.people, found.tries
     (3, 1)
     """
@@ -93,10 +101,14 @@ def kept(held: Held, keeps: Integers | None, randomness: Randomness) -> Integers
     return np.flatnonzero(stays)
 
 
-def published(held: Held, size: int, epsilon: Epsilon, noise: Noise, randomness: Randomness) -> Held:
+def published(
+    held: Held, size: int, epsilon: Epsilon, noise: Noise, randomness: Randomness
+) -> Held:
     """The thresholded geometric histogram: counts with noise, where they reach the threshold."""
     if noise.threshold is None or noise.threshold < 1:
-        raise ValueError("the geometric mechanism needs a threshold of at least 1: counts below it are no people")
+        raise ValueError(
+            "the geometric mechanism needs a threshold of at least 1: counts below it are no people"
+        )
     counts = held.counts + randomness.geometric(epsilon, len(held.counts))
     shown = counts >= noise.threshold
     places, counts = held.places[shown], counts[shown]
@@ -115,6 +127,8 @@ def spurious(
     Only these are drawn. How far noise goes beyond the threshold that it reached is a waiting time, as a geometric law has no memory.
     """
     ranks = randomness.reached(epsilon, threshold, size - len(held.places))
-    empty_before = held.places - np.arange(len(held.places))  # so many empty cells lie before each occupied one
+    empty_before = held.places - np.arange(
+        len(held.places)
+    )  # so many empty cells lie before each occupied one
     places = ranks + np.searchsorted(empty_before, ranks, side="right")
     return places, threshold + randomness.waits(Waiting(epsilon), len(ranks))

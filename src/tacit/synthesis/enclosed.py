@@ -110,10 +110,17 @@ def upper_tail(drawn: int, inside: Fraction, outside: Fraction, least: int) -> f
     if least == drawn:
         return min(1.0, chance((least, 0), (inside, outside)).high)
     a, b = float_above(inside), float_below(outside)
-    growth = max(1.0, (least + a) / (least + 1)) * (drawn - least) / (drawn - least - 1 + b) * (1 + SLACK)
+    growth = (
+        max(1.0, (least + a) / (least + 1))
+        * (drawn - least)
+        / (drawn - least - 1 + b)
+        * (1 + SLACK)
+    )
     if growth >= 1:
         return 1.0
-    return min(1.0, chance((least, drawn - least), (inside, outside)).high / (1 - growth) * (1 + SLACK))
+    return min(
+        1.0, chance((least, drawn - least), (inside, outside)).high / (1 - growth) * (1 + SLACK)
+    )
 
 
 def precise() -> Any:
@@ -126,5 +133,7 @@ def module() -> Any:
     try:
         import flint
     except ImportError:
-        raise MissingExtra("flint", extra="synthesis", purpose="the guarantees of synthetic data") from None
+        raise MissingExtra(
+            "flint", extra="synthesis", purpose="the guarantees of synthetic data"
+        ) from None
     return flint

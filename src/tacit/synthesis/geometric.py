@@ -24,14 +24,26 @@ MOST = 10**6  # a threshold beyond publishes nothing
 def choose(terms: Terms, people: int, cells: Cells) -> Noise:
     """The least threshold that delta allows; for a delta of 0 noise on every cell, and few that are published by mistake.
 
-    >>> choose(Terms(Epsilon.read(2), Fraction("1e-5"), mechanism="geometric"), 100, Cells.alike(50)).threshold
+    >>> choose(
+    ...     Terms(Epsilon.read(2), Fraction("1e-5"), mechanism="geometric"), 100, Cells.alike(50)
+    ... ).threshold
     13
     """
     if not terms.delta:
-        return Noise(threshold=first(lambda at: above(cells.number * reach(terms.epsilon, at)) <= 1, terms), everywhere=True)
+        return Noise(
+            threshold=first(lambda at: above(cells.number * reach(terms.epsilon, at)) <= 1, terms),
+            everywhere=True,
+        )
     target = terms.delta / (min(people, cells.number) if terms.guarantee == "pdp" and people else 1)
     quiet = terms.guarantee == "dp"
-    return Noise(threshold=first(lambda at: alone(terms.epsilon, at) <= target and (quiet or is_quiet(terms.epsilon, at)), terms))
+    return Noise(
+        threshold=first(
+            lambda at: (
+                alone(terms.epsilon, at) <= target and (quiet or is_quiet(terms.epsilon, at))
+            ),
+            terms,
+        )
+    )
 
 
 def first(passes: object, terms: Terms) -> int:
@@ -41,7 +53,10 @@ def first(passes: object, terms: Terms) -> int:
     while not passes(high):
         low, high = high, 2 * high
         if high > MOST:
-            raise CannotPromise(f"at an epsilon of {terms.epsilon} nothing would be published.", "Raise epsilon or delta.")
+            raise CannotPromise(
+                f"at an epsilon of {terms.epsilon} nothing would be published.",
+                "Raise epsilon or delta.",
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if passes(middle) else (middle, high)
@@ -89,14 +104,20 @@ def spent(terms: Terms, people: int, cells: Cells, noise: Noise, epsilon: Epsilo
         tau = ball(0) if noise.everywhere else reach(terms.epsilon, noise.threshold - 1)
         # Both cells have others: at the release's own epsilon this is 0, which balls only come close to.
         inside = ball(0) if epsilon == terms.epsilon else (1 - ratio * q * q) / (1 + q) ** 2
-        appears = tau + positive((1 - tau - ratio * q) / (1 + q))  # alone in one, others in the other
-        leaves = positive((1 - ratio * q * (1 - tau)) / (1 + q)) + positive(q * (1 - ratio / q * (1 - tau)) / (1 + q))
+        appears = tau + positive(
+            (1 - tau - ratio * q) / (1 + q)
+        )  # alone in one, others in the other
+        leaves = positive((1 - ratio * q * (1 - tau)) / (1 + q)) + positive(
+            q * (1 - ratio / q * (1 - tau)) / (1 + q)
+        )
         found = [inside] if noise.everywhere else [inside, tau, appears, leaves]
         if people == 1 and not noise.everywhere:
             found = [tau]
         if terms.guarantee == "pdp":
             return _disclosed(terms, people, cells, epsilon, tau, q, everywhere=noise.everywhere)
-        low = max(0.0, below(tau), below(inside - 2 * _hidden(terms.epsilon, people, noise.threshold)))
+        low = max(
+            0.0, below(tau), below(inside - 2 * _hidden(terms.epsilon, people, noise.threshold))
+        )
         return Bounds(low, min(1.0, max(0.0, *(above(one) for one in found))))
 
 
@@ -106,7 +127,9 @@ def _hidden(epsilon: Epsilon, people: int, threshold: int) -> arb:
     return reach(epsilon, half - threshold + 1) if half >= threshold else ball(1)
 
 
-def _disclosed(terms: Terms, people: int, cells: Cells, epsilon: Epsilon, tau: arb, q: arb, *, everywhere: bool) -> Bounds:
+def _disclosed(
+    terms: Terms, people: int, cells: Cells, epsilon: Epsilon, tau: arb, q: arb, *, everywhere: bool
+) -> Bounds:
     """The chance of disclosure: that somebody who is alone in a cell is published, and less than what the noise spends is asked."""
     if epsilon.ratio[0] < terms.epsilon.ratio[1] and epsilon != terms.epsilon:
         return Bounds(0.0, 1.0)
@@ -122,7 +145,9 @@ def _disclosed(terms: Terms, people: int, cells: Cells, epsilon: Epsilon, tau: a
 
 def ratio_ball(epsilon: Epsilon) -> arb:
     """e^epsilon as a ball."""
-    return ball(epsilon.argument) if epsilon.argument is not None else ball(epsilon.value or 0).exp()
+    return (
+        ball(epsilon.argument) if epsilon.argument is not None else ball(epsilon.value or 0).exp()
+    )
 
 
 def positive(number: arb) -> arb:

@@ -42,10 +42,14 @@ class Epsilon:
             return written
         found = LOGARITHM.fullmatch(str(written).strip())
         one = cls(argument=exact(found[1])) if found else cls(value=exact(written))
-        if (one.value is not None and one.value <= 0) or (one.argument is not None and one.argument <= 1):
+        if (one.value is not None and one.value <= 0) or (
+            one.argument is not None and one.argument <= 1
+        ):
             raise ValueError(f"epsilon is {one}; write a number above 0, for example 1 or ln(5)")
         if float(one) > LARGEST:
-            raise ValueError(f"epsilon is {one}, which promises nothing; write for example 1 or ln(5)")
+            raise ValueError(
+                f"epsilon is {one}, which promises nothing; write for example 1 or ln(5)"
+            )
         return one
 
     @cached_property
@@ -57,7 +61,9 @@ class Epsilon:
         with localcontext() as context:
             context.prec = DIGITS + SPARE
             # The standard library divides and exponentiates correctly rounded; the spare digits are far more than both errors.
-            middle = Fraction((Decimal(self.value.numerator) / Decimal(self.value.denominator)).exp())
+            middle = Fraction(
+                (Decimal(self.value.numerator) / Decimal(self.value.denominator)).exp()
+            )
         margin = middle / 10**DIGITS
         return middle - margin, middle + margin
 

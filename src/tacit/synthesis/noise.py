@@ -21,7 +21,9 @@ from tacit.synthesis.terms import CannotPromise, Noise, Terms
 DIGITS = 5  # of alpha, rounded up: what is too much is below a tenth of a percent
 FINEST = -9  # alpha is a multiple of 10^-9 at least: the urn counts in such parts
 LEAST_ALPHA = Fraction(1, 10**6)
-Bracket = tuple[float, float, float, float]  # two amounts of noise, and by how much delta misses at each
+Bracket = tuple[
+    float, float, float, float
+]  # two amounts of noise, and by how much delta misses at each
 NARROW = 1.01  # within such a bracket delta is nearly a power of alpha
 LITTLE, WIDEST = 1e-6, 2.0  # where a search without a guess begins, and its widest step
 STEEP = 10.0  # about so steeply delta falls with alpha, as a power
@@ -37,7 +39,9 @@ class Promise:
 
     >>> cells = Cells.alike(10_000)
     >>> promise = Promise(Terms(Epsilon.read("ln(50)"), Fraction("1e-6")), 10**6, 10**6, cells)
-    >>> promise.spent(Fraction("0.3394"), Fraction(50)).high <= 1e-6 < promise.spent(Fraction("0.3393"), Fraction(50)).low
+    >>> promise.spent(Fraction("0.3394"), Fraction(50)).high <= 1e-6 < promise.spent(
+    ...     Fraction("0.3393"), Fraction(50)
+    ... ).low
     True
     """
 
@@ -54,7 +58,9 @@ class Promise:
             return self._shrunk(alpha, ratio, least)
         return self._accepted(alpha, ratio, self.terms.accept, least)
 
-    def mechanism(self, alpha: Fraction, ratio: Fraction, prior: Fraction | None = None, *, least: bool = True) -> Bounds:
+    def mechanism(
+        self, alpha: Fraction, ratio: Fraction, prior: Fraction | None = None, *, least: bool = True
+    ) -> Bounds:
         """Delta of the mechanism alone, or with this much prior in all cells but two."""
         if self.cells.number < 2:
             return Bounds(0.0, 0.0)
@@ -66,7 +72,11 @@ class Promise:
             mass = alpha * self.cells.weight if prior is None else prior + first
             group = Group(self.people, self.drawn, self.cells, alpha, mass)
             return Bounds(disclosed(group, ratio) if least else 0.0, unlikely(group, ratio - 1))
-        rest = self.people - 1 + (alpha * self.cells.weight - first - second if prior is None else prior)
+        rest = (
+            self.people
+            - 1
+            + (alpha * self.cells.weight - first - second if prior is None else prior)
+        )
         found = Rivals(self.drawn, first, second, rest).delta(ratio, self._negligible)
         if first != second:
             other = Rivals(self.drawn, second, first, rest).delta(ratio, self._negligible)
@@ -83,16 +93,35 @@ class Promise:
     def _two_cells(self, alpha: Fraction, ratio: Fraction) -> float:
         """At most delta where all known people stand in the two cells: all in the second."""
         first, second = (alpha * weight for weight in self.cells.least)
-        return Rivals(self.drawn, first, self.people - 1 + second, Fraction(0)).delta(ratio).low if self.drawn <= FEW else 0.0
+        return (
+            Rivals(self.drawn, first, self.people - 1 + second, Fraction(0)).delta(ratio).low
+            if self.drawn <= FEW
+            else 0.0
+        )
 
     def _shrunk(self, alpha: Fraction, ratio: Fraction, least: bool) -> Bounds:
         if not self.cells.shrinks:
             return self.mechanism(alpha, ratio, least=least)
         kept = self._kept
-        certain = not self.terms.delta or self.terms.guarantee == "pdp"  # then the factor must hold whatever is kept
-        factor = price(self.cells, alpha, self.people, self.drawn, Fraction(0) if certain else alpha * kept.weight)
-        found = self.mechanism(alpha, ratio / factor, Fraction(0) if not self.terms.delta else alpha * kept.weight, least=False)
-        scale = 1.0 if self.terms.guarantee == "pdp" else float_above(factor * self.cells.least_keep)
+        certain = (
+            not self.terms.delta or self.terms.guarantee == "pdp"
+        )  # then the factor must hold whatever is kept
+        factor = price(
+            self.cells,
+            alpha,
+            self.people,
+            self.drawn,
+            Fraction(0) if certain else alpha * kept.weight,
+        )
+        found = self.mechanism(
+            alpha,
+            ratio / factor,
+            Fraction(0) if not self.terms.delta else alpha * kept.weight,
+            least=False,
+        )
+        scale = (
+            1.0 if self.terms.guarantee == "pdp" else float_above(factor * self.cells.least_keep)
+        )
         high = (kept.chance if self.terms.delta else 0.0) + scale * found.high * (1 + SLACK)
         return Bounds(self._seen(alpha, ratio) if least else 0.0, min(1.0, high))
 
@@ -121,7 +150,9 @@ class Promise:
             mass = alpha * self.cells.weight
             return unlikely(Group(self.people, self.drawn, self.cells, alpha, mass), gamma)
         kept = self._kept
-        return kept.chance + unlikely(Group(self.people, self.drawn, self.cells, alpha, alpha * kept.weight), gamma)
+        return kept.chance + unlikely(
+            Group(self.people, self.drawn, self.cells, alpha, alpha * kept.weight), gamma
+        )
 
     def _accepted(self, alpha: Fraction, ratio: Fraction, gamma: Fraction, least: bool) -> Bounds:
         """Lemma 4.3, and beyond it: outputs outside gamma-Rep, and what the others tell where they are drawn more often."""
@@ -129,12 +160,22 @@ class Promise:
         if missing >= 0.5:
             return Bounds(0.0, 1.0)
         left = 1 - Fraction(missing)
-        factor = price(self.cells, alpha, self.people, self.drawn, Fraction(0)) if self.cells.shrinks else Fraction(1)
+        factor = (
+            price(self.cells, alpha, self.people, self.drawn, Fraction(0))
+            if self.cells.shrinks
+            else Fraction(1)
+        )
         if (gamma + 1) * factor <= ratio * left:
             return Bounds(0.0, missing)
         other = self._shrunk(alpha, ratio * left, least=False)
-        low = self._shrunk(alpha, ratio / left, least=True).low - missing if least and self.terms.guarantee == "dp" else 0.0
-        return Bounds(max(0.0, low), min(1.0, missing + other.high / float_below(left) * (1 + SLACK)))
+        low = (
+            self._shrunk(alpha, ratio / left, least=True).low - missing
+            if least and self.terms.guarantee == "dp"
+            else 0.0
+        )
+        return Bounds(
+            max(0.0, low), min(1.0, missing + other.high / float_below(left) * (1 + SLACK))
+        )
 
     def epsilon(self, alpha: Fraction, stage: Callable[[Fraction, Fraction], Bounds]) -> float:
         """The least epsilon, rounded up, at which a stage keeps to delta; infinite where none does."""
@@ -146,7 +187,9 @@ class Promise:
                 return math.inf
         while high - low > 1e-4:
             middle = (low + high) / 2
-            low, high = (low, middle) if stage(alpha, ratio_of(middle)).high <= target else (middle, high)
+            low, high = (
+                (low, middle) if stage(alpha, ratio_of(middle)).high <= target else (middle, high)
+            )
         return math.ceil(high * 1e4) / 1e4
 
 
@@ -201,7 +244,10 @@ class Chooser:
         """Delta of a group at an epsilon."""
         if noise.alpha is None:
             return geometric.spent(self.terms, people, cells, noise, epsilon)
-        return Bounds(self.promise(people, cells).spent(noise.alpha, epsilon.ratio[1]).low, self.most(people, cells, noise, epsilon))
+        return Bounds(
+            self.promise(people, cells).spent(noise.alpha, epsilon.ratio[1]).low,
+            self.most(people, cells, noise, epsilon),
+        )
 
     def most(self, people: int, cells: Cells, noise: Noise, epsilon: Epsilon) -> float:
         """Delta of a group at an epsilon, at most."""
@@ -237,13 +283,23 @@ class Teeth:
     def step(self, alpha: Fraction) -> Fraction:
         """The share of the least cell, per alpha."""
         accept, cells = self.promise.terms.accept, self.promise.cells
-        factor = price(cells, alpha, self.promise.people, self.promise.drawn, Fraction(0)) if cells.shrinks else 1
+        factor = (
+            price(cells, alpha, self.promise.people, self.promise.drawn, Fraction(0))
+            if cells.shrinks
+            else 1
+        )
         return (self.ratio / factor - 1 if accept is None else accept) * cells.least[0]
 
     def alpha(self, tooth: int) -> Fraction:
         """The least noise with which a share is this whole number."""
-        alpha = rounded(tooth / self.step(Fraction(0))) if self.step(Fraction(0)) > 0 else Fraction(tooth)
-        for _ in range(4 if self.promise.cells.shrinks and self.promise.terms.accept is None else 0):
+        alpha = (
+            rounded(tooth / self.step(Fraction(0)))
+            if self.step(Fraction(0)) > 0
+            else Fraction(tooth)
+        )
+        for _ in range(
+            4 if self.promise.cells.shrinks and self.promise.terms.accept is None else 0
+        ):
             step = self.step(alpha)
             if step <= 0 or step * alpha >= tooth:
                 break
@@ -264,7 +320,11 @@ def most_alpha(promise: Promise, ratio: Fraction) -> Fraction:
 
 def cannot(promise: Promise) -> CannotPromise:
     """That no amount of noise is enough, and what would help."""
-    raised = ["epsilon", *(["accept"] if promise.terms.accept is not None else []), "the chances under shrink" if promise.cells.shrinks else "delta"]
+    raised = [
+        "epsilon",
+        *(["accept"] if promise.terms.accept is not None else []),
+        "the chances under shrink" if promise.cells.shrinks else "delta",
+    ]
     more = ", or leave shrink out" if promise.cells.shrinks else ""
     return CannotPromise(
         f"no amount of noise is known to keep these terms with these options in a group of {promise.people:,}.",
@@ -277,10 +337,14 @@ def fail(promise: Promise) -> Fraction:
     raise cannot(promise)
 
 
-def searched(passes: Callable[[int], bool], teeth: Teeth, most: Fraction, near: Fraction | None) -> Fraction:
+def searched(
+    passes: Callable[[int], bool], teeth: Teeth, most: Fraction, near: Fraction | None
+) -> Fraction:
     """The least tooth of the sawtooth that passes, by doubling and halving around a guess."""
     step = teeth.step(Fraction(0))
-    last = max(math.ceil(most * step), teeth.promise.drawn) + 1  # from here on no cell can have too many
+    last = (
+        max(math.ceil(most * step), teeth.promise.drawn) + 1
+    )  # from here on no cell can have too many
     low, high = 0, last
     if near is not None:
         guess, width = min(max(1, int(near * step)), last), 1
@@ -299,9 +363,15 @@ def searched(passes: Callable[[int], bool], teeth: Teeth, most: Fraction, near: 
 
 
 def narrowed(
-    promise: Promise, ratio: Fraction, target: float, most: Fraction, near: Fraction | None, passes: Callable[[Fraction], bool]
+    promise: Promise,
+    ratio: Fraction,
+    target: float,
+    most: Fraction,
+    near: Fraction | None,
+    passes: Callable[[Fraction], bool],
 ) -> Fraction:
     """The least noise where delta falls smoothly: a bracket that a straight line through the logarithms makes narrow."""
+
     def miss(alpha: float) -> float:
         found = promise.spent(Fraction(alpha), ratio, least=False).high
         return math.log(found) - math.log(target) if found else -700.0
@@ -311,7 +381,11 @@ def narrowed(
         found = promise.spent(alpha, ratio, least=False).high
         return found <= target and (found >= NEARLY * target or not passes(rounded(alpha * LESS)))
 
-    if near is not None and (root := followed(miss, float(near))) and least(best := rounded(Fraction(root * (1 + 1e-7)))):
+    if (
+        near is not None
+        and (root := followed(miss, float(near)))
+        and least(best := rounded(Fraction(root * (1 + 1e-7))))
+    ):
         return best
     found_bracket = bracket(miss, float(near) if near is not None else None, float(most))
     if found_bracket is None:
@@ -325,7 +399,9 @@ def narrowed(
             return best
         at = root if turn % 3 else math.sqrt(low * high)
         found = miss(at)
-        low, at_low, high, at_high = (at, found, high, at_high) if found > 0 else (low, at_low, at, found)
+        low, at_low, high, at_high = (
+            (at, found, high, at_high) if found > 0 else (low, at_low, at, found)
+        )
     return next_that(passes, rounded(Fraction(low)), most) or fail(promise)
 
 
@@ -362,7 +438,11 @@ def bracket(miss: Callable[[float], float], near: float | None, most: float) -> 
             high *= width
             at_high = miss(high)
         if at_high <= 0:
-            return (low, high, at_low, at_high) if low else lowered(miss, high, at_high, min(width**2, WIDEST))
+            return (
+                (low, high, at_low, at_high)
+                if low
+                else lowered(miss, high, at_high, min(width**2, WIDEST))
+            )
     return None
 
 
@@ -385,7 +465,9 @@ def guess(known: Sequence[tuple[int, Fraction]], people: int) -> Fraction | None
     return Fraction(float(after) * (people / more) ** min(max(power, -1.0), 1.0))
 
 
-def next_that(passes: Callable[[Fraction], bool], alpha: Fraction, most: Fraction) -> Fraction | None:
+def next_that(
+    passes: Callable[[Fraction], bool], alpha: Fraction, most: Fraction
+) -> Fraction | None:
     """The first rounded amount of noise from one on that passes; None where none of many does."""
     for _ in range(10_000):
         if passes(alpha):

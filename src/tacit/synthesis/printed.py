@@ -24,7 +24,9 @@ def pure_alpha(drawn: int, ratio: float) -> float:
     return drawn / (ratio - 1)
 
 
-def printed_delta(people: int, least: float, mass: float, cells: int, ratio: float, *, drawn: int | None = None) -> float | None:
+def printed_delta(
+    people: int, least: float, mass: float, cells: int, ratio: float, *, drawn: int | None = None
+) -> float | None:
     """Theorem 4.2: the delta that a prior of so much `mass` has, whose least cell has `least`; None where epsilon is not above ln 3.
 
     delta = 2 k e^epsilon / (e^epsilon - 2) times the reference 0-sample. **Not a bound everywhere**: it fails for one person
@@ -36,7 +38,9 @@ def printed_delta(people: int, least: float, mass: float, cells: int, ratio: flo
     """
     if ratio <= 3:
         return None
-    sample = reference_sample(people, people if drawn is None else drawn, least, mass - least, ratio - 1)
+    sample = reference_sample(
+        people, people if drawn is None else drawn, least, mass - least, ratio - 1
+    )
     return 2 * cells * ratio / (ratio - 2) * sample
 
 
@@ -103,7 +107,9 @@ def reference_sample(people: int, drawn: int, first: float, second: float, facto
     The probability of the output that is just unrepresentative, f(x) = c (alpha_1 + [x - 1]^+) of `drawn` people in a cell of x, as
     the greatest over x. f(x) is no whole number: the Gamma functions run through.
 
-    >>> round(reference_sample(1, 2, 1.0, 1.0, 1.0), 6)  # one of two drawn in either cell: x = 0 and x = 1 agree
+    >>> round(
+    ...     reference_sample(1, 2, 1.0, 1.0, 1.0), 6
+    ... )  # one of two drawn in either cell: x = 0 and x = 1 agree
     0.333333
     """
     sample = Sample(people, drawn, first, second, factor)
@@ -143,9 +149,14 @@ class Sample:
         """The logarithm at x."""
         output, one, rest = self.output(x), x + self.first, self.people - x + self.second
         return (
-            self._whole - math.lgamma(output + 1) - math.lgamma(self.drawn - output + 1) - math.lgamma(one) - math.lgamma(rest)
-            + math.lgamma(one + output) + math.lgamma(rest + self.drawn - output)
-        )  # fmt: skip
+            self._whole
+            - math.lgamma(output + 1)
+            - math.lgamma(self.drawn - output + 1)
+            - math.lgamma(one)
+            - math.lgamma(rest)
+            + math.lgamma(one + output)
+            + math.lgamma(rest + self.drawn - output)
+        )
 
     @cached_property
     def greatest(self) -> float:
@@ -161,9 +172,13 @@ class Sample:
         """
         near, far, slope = self.output(low), self.output(high), self.factor
         down = (
-            slope**2 * (above(near + 1) + above(self.drawn - far + 1)) + above(low + self.first) + above(self.people - high + self.second)
-        )  # fmt: skip
-        up = below(high + self.first + far) + below(self.people - low + self.second + self.drawn - near)
+            slope**2 * (above(near + 1) + above(self.drawn - far + 1))
+            + above(low + self.first)
+            + above(self.people - high + self.second)
+        )
+        up = below(high + self.first + far) + below(
+            self.people - low + self.second + self.drawn - near
+        )
         return max(0.0, down - (1 + slope) ** 2 * up)
 
 
@@ -177,7 +192,9 @@ def below(z: float) -> float:
     return 1 / z + 1 / (2 * z**2)
 
 
-def most(log: Callable[[int], float], bend: Callable[[int, int], float], low: int, high: int, best: float) -> float:
+def most(
+    log: Callable[[int], float], bend: Callable[[int, int], float], low: int, high: int, best: float
+) -> float:
     """The greatest of `best` and log over low..high, leaving out stretches that cannot reach it.
 
     Over a stretch of length h a function that bends down by at most b exceeds its ends by at most b h^2 / 8.

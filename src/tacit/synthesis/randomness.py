@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from flint import arb
 
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
-Numbers = np.ndarray[Any, np.dtype[Any]]  # of 64 bits, or Python's integers (dtype object) where they are larger
+Numbers = np.ndarray[
+    Any, np.dtype[Any]
+]  # of 64 bits, or Python's integers (dtype object) where they are larger
 BLOCK = 1 << 18  # numbers drawn at once: their words stay in the processor's cache
 TOSS = 16  # random bits of a coin, of which one toss in 30,000 needs more
 MORE = 64  # bits it then takes at a time
@@ -155,10 +157,15 @@ class Randomness:
         for block in blocks(size):
             part = found[block]
             for digit in range(digits):
-                part += self.coins(Chance(waiting, digit, "digit"), len(part)).astype(np.int64) << digit
+                part += (
+                    self.coins(Chance(waiting, digit, "digit"), len(part)).astype(np.int64) << digit
+                )
             longer = np.arange(len(part))
             while len(longer):
-                longer = longer[self.coins(Chance(waiting, digits, "beyond"), len(longer)) & (part[longer] < most)]
+                longer = longer[
+                    self.coins(Chance(waiting, digits, "beyond"), len(longer))
+                    & (part[longer] < most)
+                ]
                 part[longer] += 1 << digits
         return np.minimum(found, most)
 
@@ -186,7 +193,9 @@ class Stream:
     def read(self, size: int) -> bytes:
         """The next bytes."""
         self.asked += 1
-        return hashlib.shake_128(hashlib.sha256(self.key).digest() + self.asked.to_bytes(8, "big")).digest(size)
+        return hashlib.shake_128(
+            hashlib.sha256(self.key).digest() + self.asked.to_bytes(8, "big")
+        ).digest(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +224,9 @@ class Waiting:
         """How many binary digits of a waiting time are drawn: few go on beyond, or they need not be told apart."""
         with module().ctx.workprec(GUARD):
             rate = float(self.rate())
-        return next(digits for digits in range(64) if rate * 2**digits >= ENOUGH or 1 << digits >= most)
+        return next(
+            digits for digits in range(64) if rate * 2**digits >= ENOUGH or 1 << digits >= most
+        )
 
 
 @dataclass(frozen=True, slots=True)

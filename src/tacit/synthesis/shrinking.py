@@ -20,7 +20,9 @@ from tacit.synthesis.enclosed import above, ball, precise, rising
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 SHARE = 1000  # less than the kept prior is there with this part of delta at most
-RATES = np.exp(np.linspace(np.log(1e-4), np.log(60.0), 120))  # of the exponential bound, over the mean weight
+RATES = np.exp(
+    np.linspace(np.log(1e-4), np.log(60.0), 120)
+)  # of the exponential bound, over the mean weight
 TOO_MUCH = Fraction(10) ** 400  # a price that no epsilon pays
 MARGIN = 1e-9  # for the rounding of logarithms and their sums
 
@@ -55,7 +57,9 @@ def kept(cells: Cells, chance: float) -> Kept:
 
 def heaviest(cells: Cells) -> tuple[int, int]:
     """The two greatest weights."""
-    found = sorted((kind.weight for kind in cells.kinds for _ in range(min(kind.count, 2))), reverse=True)
+    found = sorted(
+        (kind.weight for kind in cells.kinds for _ in range(min(kind.count, 2))), reverse=True
+    )
     return found[0], found[1] if len(found) > 1 else 0
 
 

@@ -50,14 +50,21 @@ class Spending:
     @cached_property
     def noises(self) -> list[tuple[Sort, Noise]]:
         """Every sort of groups with its noise. From small groups to large ones, so that one guess leads to the next."""
-        found, sorts = [], sorted(self.planned.sorts, key=lambda sort: (sort.people, sort.cells.number))
+        found, sorts = (
+            [],
+            sorted(self.planned.sorts, key=lambda sort: (sort.people, sort.cells.number)),
+        )
         for number, sort in enumerate(sorts):
             if number % 32 == 0:
-                self.job.step(f"choosing the noise of groups of {sort.people:,}", number / len(sorts))
+                self.job.step(
+                    f"choosing the noise of groups of {sort.people:,}", number / len(sorts)
+                )
             found.append((sort, self.chooser.noise(sort.people, sort.cells)))
         return found
 
-    def delta(self, epsilon: Epsilon, delta: Fraction, guarantee: Guarantee, *, least: bool = True) -> Spent:
+    def delta(
+        self, epsilon: Epsilon, delta: Fraction, guarantee: Guarantee, *, least: bool = True
+    ) -> Spent:
         """What is spent at an epsilon. A promise of dp holds for all groups together as for the worst one; one of pdp adds up.
 
         Without `least` only the upper bound is looked for.
@@ -80,7 +87,16 @@ class Spending:
             low = -math.expm1(untold) * (1 - SLACK)
         return Spent(Bounds(low, min(1.0, high)), worst, surest)
 
-    def of_group(self, sort: Sort, noise: Noise, epsilon: Epsilon, delta: Fraction, guarantee: Guarantee, *, least: bool = True) -> Bounds:
+    def of_group(
+        self,
+        sort: Sort,
+        noise: Noise,
+        epsilon: Epsilon,
+        delta: Fraction,
+        guarantee: Guarantee,
+        *,
+        least: bool = True,
+    ) -> Bounds:
         """What one group spends."""
         if noise.alpha is None:
             terms = replace(self.planned.terms, guarantee=guarantee)
@@ -88,7 +104,11 @@ class Spending:
         low, high = epsilon.ratio
         promise = self.promise(sort, self.group_terms(delta, guarantee))
         found = promise.spent(noise.alpha, low, least=least)
-        return found if low == high or not least else Bounds(promise.spent(noise.alpha, high).low, found.high)
+        return (
+            found
+            if low == high or not least
+            else Bounds(promise.spent(noise.alpha, high).low, found.high)
+        )
 
     def group_terms(self, delta: Fraction, guarantee: Guarantee) -> Terms:
         """The terms of a single group: a promise of pdp is divided among all of them."""
@@ -103,23 +123,36 @@ class Spending:
     def epsilon(self, delta: Fraction, guarantee: Guarantee, near: Epsilon) -> float:
         """The least epsilon at which the release keeps to a delta, rounded up; infinite where there is none below MOST_EPSILON."""
         if guarantee == "pdp":
-            return self._searched(lambda epsilon: self.delta(epsilon, delta, guarantee, least=False).delta.high, delta, near, close=0.01)
+            return self._searched(
+                lambda epsilon: self.delta(epsilon, delta, guarantee, least=False).delta.high,
+                delta,
+                near,
+                close=0.01,
+            )
         found = 0.0
         for sort, noise in sorted(self.noises, key=lambda one: -one[0].people):
             # Only groups that do not keep to delta at what was found so far are looked at more closely.
-            if found and self.of_group(sort, noise, Epsilon(value=Fraction(found)), delta, guarantee, least=False).high <= float_below(delta):
+            if found and self.of_group(
+                sort, noise, Epsilon(value=Fraction(found)), delta, guarantee, least=False
+            ).high <= float_below(delta):
                 continue
             found = self._searched(self._of(sort, noise, delta, guarantee), delta, near)
             if math.isinf(found):
                 break
         return found
 
-    def _of(self, sort: Sort, noise: Noise, delta: Fraction, guarantee: Guarantee) -> Callable[[Epsilon], float]:
+    def _of(
+        self, sort: Sort, noise: Noise, delta: Fraction, guarantee: Guarantee
+    ) -> Callable[[Epsilon], float]:
         """What one group spends at an epsilon, at most."""
-        return lambda epsilon: self.of_group(sort, noise, epsilon, delta, guarantee, least=False).high
+        return lambda epsilon: (
+            self.of_group(sort, noise, epsilon, delta, guarantee, least=False).high
+        )
 
     @staticmethod
-    def _searched(spent: Callable[[Epsilon], float], delta: Fraction, near: Epsilon, close: float = 0.001) -> float:
+    def _searched(
+        spent: Callable[[Epsilon], float], delta: Fraction, near: Epsilon, close: float = 0.001
+    ) -> float:
         """The least epsilon at which no more than delta is spent, by doubling and halving."""
         target = float_below(delta)
 
@@ -144,14 +177,18 @@ class Spending:
         told = []
         for point in points:
             epsilon = Epsilon(value=Fraction(str(point)))
-            told.append((point, self.of_group(sort, noise, epsilon, delta, guarantee, least=False).high))
+            told.append(
+                (point, self.of_group(sort, noise, epsilon, delta, guarantee, least=False).high)
+            )
         return told
 
     def steps(self, sort: Sort) -> Iterator[Step]:
         """What is spent by the mechanism, and after each option, in the groups of a sort."""
         noise = self.chooser.noise(sort.people, sort.cells)
         if noise.alpha is None:
-            yield Step("thresholded geometric histogram", rounded_up(float(self.planned.terms.epsilon)))
+            yield Step(
+                "thresholded geometric histogram", rounded_up(float(self.planned.terms.epsilon))
+            )
             return
         terms = self.group_terms(self.planned.terms.delta, self.planned.terms.guarantee)
         promise = self.promise(sort, terms)
@@ -165,7 +202,11 @@ class Spending:
             printed = shrunk_epsilon(alone, float(sort.cells.least_keep), float(heavy))
             yield Step("shrinking the domain", shrunk, printed)
         if terms.accept is not None:
-            yield Step("accepting representative outputs", promise.epsilon(noise.alpha, promise.spent), accepted_epsilon_from_delta(shrunk, float(terms.delta)))
+            yield Step(
+                "accepting representative outputs",
+                promise.epsilon(noise.alpha, promise.spent),
+                accepted_epsilon_from_delta(shrunk, float(terms.delta)),
+            )
 
 
 def spending_of(planned: Planned, job: Job | None = None) -> Spending:

@@ -37,7 +37,9 @@ def unlikely(group: Group, factor: Fraction) -> float:
     """At least the chance, in the worst table, that some cell gets more than `factor` times its share.
 
     >>> cells = Cells.alike(10_000)
-    >>> unlikely(Group(10**6, 10**6, cells, Fraction("0.735"), 10_000 * Fraction("0.735")), Fraction(49)) < 1e-6
+    >>> unlikely(
+    ...     Group(10**6, 10**6, cells, Fraction("0.735"), 10_000 * Fraction("0.735")), Fraction(49)
+    ... ) < 1e-6
     True
     """
     parts = [_Part(group, factor, *one) for one in weights(group.cells)]
@@ -82,24 +84,41 @@ class _Part:
         group = self.group
         share = self.factor * (group.alpha * self.least + max(begin - 1, 0))
         inside = end + group.alpha * self.most
-        return tail(group.drawn, inside, max(group.people + group.mass - inside, Fraction(0)), math.floor(share) + 1)
+        return tail(
+            group.drawn,
+            inside,
+            max(group.people + group.mass - inside, Fraction(0)),
+            math.floor(share) + 1,
+        )
 
     def occupied(self, price: float) -> float:
         """max over x >= 1 of q(x) - price x, from above; ranges that decide are split until they are single counts."""
         while self.ranges:
-            at = max(range(len(self.ranges)), key=lambda one: self.ranges[one][2] - price * self.ranges[one][0])
+            at = max(
+                range(len(self.ranges)),
+                key=lambda one: self.ranges[one][2] - price * self.ranges[one][0],
+            )
             begin, end, found = self.ranges[at]
             value = found - price * begin
-            if begin == end or value <= min(keep for _, keep in self.counts) * self.empty or value <= 0:
+            if (
+                begin == end
+                or value <= min(keep for _, keep in self.counts) * self.empty
+                or value <= 0
+            ):
                 return value
             middle = (begin + end) // 2
-            self.ranges[at : at + 1] = [(begin, middle, self._chance(begin, middle)), (middle + 1, end, self._chance(middle + 1, end))]
+            self.ranges[at : at + 1] = [
+                (begin, middle, self._chance(begin, middle)),
+                (middle + 1, end, self._chance(middle + 1, end)),
+            ]
         return -math.inf
 
     def total(self, price: float) -> float:
         """What all these cells add at a price per person."""
         occupied = self.occupied(price)
-        return sum(count * max(float_above(keep) * self.empty, occupied) for count, keep in self.counts)
+        return sum(
+            count * max(float_above(keep) * self.empty, occupied) for count, keep in self.counts
+        )
 
 
 def least_total(parts: Sequence[_Part], people: int) -> float:
@@ -160,7 +179,9 @@ def tail_bounds(drawn: int, inside: Fraction, outside: Fraction, least: int) -> 
             break
         size *= 2
     rest = 0.0 if count == drawn else upper_tail(drawn, inside, outside, count + 1)
-    return Bounds(first.low * total * (1 - SLACK), min(1.0, first.high * total * (1 + SLACK) + rest))
+    return Bounds(
+        first.low * total * (1 - SLACK), min(1.0, first.high * total * (1 + SLACK) + rest)
+    )
 
 
 def disclosed(group: Group, ratio: Fraction) -> float:
@@ -174,5 +195,10 @@ def disclosed(group: Group, ratio: Fraction) -> float:
     found = 0.0
     for alone in (0, 1):
         inside = alone + group.alpha * group.cells.least[0]
-        found = max(found, tail_bounds(group.drawn, inside, group.people + group.mass - inside, math.floor(share) + 1).low)
+        found = max(
+            found,
+            tail_bounds(
+                group.drawn, inside, group.people + group.mass - inside, math.floor(share) + 1
+            ).low,
+        )
     return float_below(Fraction(found))

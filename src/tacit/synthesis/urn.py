@@ -33,7 +33,9 @@ class Prior:
     def of(cls, domain: Domain, places: Integers | None = None) -> Prior:
         """The cells of a domain, or those at some of its places.
 
-        >>> Prior.of(Domain(3, weights=np.array([5, 1, 2])), np.array([0, 2])).at(np.array([4, 5, 6])).tolist()
+        >>> Prior.of(Domain(3, weights=np.array([5, 1, 2])), np.array([0, 2])).at(
+        ...     np.array([4, 5, 6])
+        ... ).tolist()
         [0, 2, 2]
         """
         if domain.weights is None:
@@ -74,7 +76,9 @@ class Urn:
         """So many tickets after the first ones: the places they say, or the earlier draw that each repeats (-1: none)."""
         true, own, unit = self._true, self.alpha.denominator, self.alpha.numerator
         fits = own * (true + start + size) + unit * self.prior.weight < WORD
-        theirs = own * np.arange(true + start, true + start + size, dtype=np.int64 if fits else object)  # of people
+        theirs = own * np.arange(
+            true + start, true + start + size, dtype=np.int64 if fits else object
+        )  # of people
         tickets = randomness.below_each(theirs + unit * self.prior.weight)
         fresh = tickets >= theirs
         owners = whole(np.where(fresh, 0, tickets) // own)
@@ -99,7 +103,9 @@ def holders(reached: Integers, units: Integers) -> Integers:
     >>> holders(np.array([2, 2, 5]), np.array([4, 0, 2])).tolist()
     [2, 0, 2]
     """
-    order = np.argsort(units)  # millions of searches in order are seven times as quick as here and there
+    order = np.argsort(
+        units
+    )  # millions of searches in order are seven times as quick as here and there
     found = np.empty(len(units), np.int64)
     found[order] = np.searchsorted(reached, units[order], side="right")
     return found

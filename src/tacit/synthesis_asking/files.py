@@ -45,10 +45,18 @@ class PublicFiles:
             if not path.is_file():
                 raise cannot_read(name, FileNotFoundError())
             table = self.fresh()
-            columns = self._read_parquet(name, table) if path.suffix.lower() in PARQUET else self._read_csv(name, path, table)
+            columns = (
+                self._read_parquet(name, table)
+                if path.suffix.lower() in PARQUET
+                else self._read_csv(name, path, table)
+            )
             rows = int(self.numbers(f"SELECT COUNT(*) FROM {table}")[0][0])
             if not rows:
-                raise DataError(f"{name} has no lines below its first.", hint="It needs a line for each value.", mark=Mark(name))
+                raise DataError(
+                    f"{name} has no lines below its first.",
+                    hint="It needs a line for each value.",
+                    mark=Mark(name),
+                )
             self._opened[name] = PublicFile(self, name, path, table, columns, rows)
         return self._opened[name]
 
@@ -57,7 +65,9 @@ class PublicFiles:
         shape = csv_shape(path, name)
         source = csv_as_text(path, shape.header, shape.separator)
         try:
-            self.run(f"CREATE TABLE {table} AS SELECT * FROM {source} WHERE {some_value(shape.header)}")
+            self.run(
+                f"CREATE TABLE {table} AS SELECT * FROM {source} WHERE {some_value(shape.header)}"
+            )
         except EngineError as error:
             raise csv_error(error, path, name) from None
         return shape.header
@@ -66,9 +76,13 @@ class PublicFiles:
         raw = self.fresh()
         self.engine.attach(Table(raw, file=name))
         columns = tuple(self.engine.native_types(raw))
-        texts = ", ".join(f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns)
+        texts = ", ".join(
+            f"CAST({quoted(column)} AS VARCHAR) AS {quoted(column)}" for column in columns
+        )
         source = self.engine.sql(shapes.columns_of(raw, columns))
-        self.run(f"CREATE TABLE {table} AS SELECT {texts} FROM ({source}) WHERE {some_value(columns)}")
+        self.run(
+            f"CREATE TABLE {table} AS SELECT {texts} FROM ({source}) WHERE {some_value(columns)}"
+        )
         return columns
 
     def fresh(self) -> str:
@@ -112,11 +126,17 @@ class PublicFile:
 
     # -- columns ----------------------------------------------------------------------------------------
 
-    def column(self, usual: Sequence[str], *, wanted: str | None = None, place: int | None = None) -> str | None:
+    def column(
+        self, usual: Sequence[str], *, wanted: str | None = None, place: int | None = None
+    ) -> str | None:
         """The column that is wanted, else one with a usual name, else the one at a place; None where there is none of them."""
         if wanted is not None:
             if wanted not in self.columns:
-                raise DataError(f"{self.name} has no column {wanted!r}.", hint=did_you_mean(wanted, self.columns), mark=Mark(self.name, 1))
+                raise DataError(
+                    f"{self.name} has no column {wanted!r}.",
+                    hint=did_you_mean(wanted, self.columns),
+                    mark=Mark(self.name, 1),
+                )
             return wanted
         known = {column.casefold(): column for column in self.columns}
         named = [known[name.casefold()] for name in usual if name.casefold() in known]
@@ -124,7 +144,9 @@ class PublicFile:
             return named[0]
         return self.columns[place] if place is not None and place < len(self.columns) else None
 
-    def needed(self, what: str, usual: Sequence[str], place: int | None = None, *, apart: str | None = None) -> str:
+    def needed(
+        self, what: str, usual: Sequence[str], place: int | None = None, *, apart: str | None = None
+    ) -> str:
         """A column that must be there, and another one than `apart`."""
         found = self.column(usual, place=place)
         if found is None or found == apart:
@@ -132,7 +154,7 @@ class PublicFile:
                 f"{self.name} has no column of its own for {what}.",
                 hint=f"Name it {usual[0]} in the first line; it has: {', '.join(self.columns)}.",
                 mark=Mark(self.name, 1),
-            )  # fmt: skip
+            )
         return found
 
     # -- what is wrong, and where -----------------------------------------------------------------------
@@ -157,13 +179,17 @@ class PublicFile:
     def first(self, condition: str) -> tuple[int, Any] | None:
         """The first row of which a condition is true, with all its values by column."""
         names = ", ".join(quoted(column) for column in self.columns)
-        found = self.files.engine._run(f"SELECT rowid, {names} FROM {self.table} WHERE {condition} ORDER BY rowid LIMIT 1").fetchone()
+        found = self.files.engine._run(
+            f"SELECT rowid, {names} FROM {self.table} WHERE {condition} ORDER BY rowid LIMIT 1"
+        ).fetchone()
         return (int(found[0]), dict(zip(self.columns, found[1:], strict=True))) if found else None
 
     def check_filled(self, column: str) -> None:
         """Every row has a value."""
         if found := self.first(f"{quoted(column)} IS NULL"):
-            raise self.wrong(found[0], f"this line has no {column}.", "Fill it in, or remove the line.")
+            raise self.wrong(
+                found[0], f"this line has no {column}.", "Fill it in, or remove the line."
+            )
 
     # -- values -----------------------------------------------------------------------------------------
 
@@ -174,7 +200,9 @@ class PublicFile:
         source = f"CREATE VIEW {relation} AS SELECT t.rowid AS place, {{}} AS v FROM {self.table} t"
         if spelling.kind == "text":
             self.files.run(source.format(f"t.{one}"))
-        elif spelling.kind == "integer" and not self.first(f"NOT regexp_full_match(trim({one}), '{WHOLE}')"):
+        elif spelling.kind == "integer" and not self.first(
+            f"NOT regexp_full_match(trim({one}), '{WHOLE}')"
+        ):
             self.files.run(source.format(f"CAST(CAST(trim(t.{one}) AS BIGINT) AS VARCHAR)"))
         else:
             raws = self._distinct(column)
@@ -189,8 +217,12 @@ class PublicFile:
         if spelling.kind == "text":
             (texts,) = self.files.columns(f"SELECT {one} AS v FROM {self.table}")
             return Labels(np.asarray(texts).astype(TEXTS))
-        if spelling.kind == "integer" and not self.first(f"NOT regexp_full_match(trim({one}), '{WHOLE}')"):
-            return Labels(self.files.numbers(f"SELECT CAST(trim({one}) AS BIGINT) AS v FROM {self.table}")[0])
+        if spelling.kind == "integer" and not self.first(
+            f"NOT regexp_full_match(trim({one}), '{WHOLE}')"
+        ):
+            return Labels(
+                self.files.numbers(f"SELECT CAST(trim({one}) AS BIGINT) AS v FROM {self.table}")[0]
+            )
         (texts,) = self.files.columns(f"SELECT {one} AS v FROM {self.table}")
         return Labels.of(spelling.value(text) for text in np.asarray(texts).tolist())
 
@@ -201,10 +233,16 @@ class PublicFile:
             row = self.first(f"{quoted(column)} = {string(raw)}")
             assert row is not None
             message = f"{shortened(raw)} is no value of {spelling.column!r}, which is {spelling.kind} in the table."
-            raise self.wrong(row[0], message, "Write it as the table has it, or declare the table's column as text.") from None
+            raise self.wrong(
+                row[0],
+                message,
+                "Write it as the table has it, or declare the table's column as text.",
+            ) from None
 
     def _distinct(self, column: str) -> list[str]:
-        (found,) = self.files.columns(f"SELECT DISTINCT {quoted(column)} AS v FROM {self.table} ORDER BY v")
+        (found,) = self.files.columns(
+            f"SELECT DISTINCT {quoted(column)} AS v FROM {self.table} ORDER BY v"
+        )
         return [str(text) for text in np.asarray(found).tolist()]
 
     def codes(self, column: str) -> tuple[list[str], Integers]:
@@ -212,10 +250,20 @@ class PublicFile:
         self.check_filled(column)
         texts = self._distinct(column)
         known = self.files.put({"v": texts, "code": np.arange(len(texts))})
-        (codes,) = self.files.numbers(f"SELECT k.code FROM {self.table} t JOIN {known} k ON k.v = t.{quoted(column)} ORDER BY t.rowid")
+        (codes,) = self.files.numbers(
+            f"SELECT k.code FROM {self.table} t JOIN {known} k ON k.v = t.{quoted(column)} ORDER BY t.rowid"
+        )
         return texts, codes
 
-    def fractions(self, column: str, hint: str, *, above: int | None = None, least: int | None = None, most: int | None = None) -> tuple[list[Fraction], Integers]:
+    def fractions(
+        self,
+        column: str,
+        hint: str,
+        *,
+        above: int | None = None,
+        least: int | None = None,
+        most: int | None = None,
+    ) -> tuple[list[Fraction], Integers]:
         """The different numbers of a column, exactly, and for each row which of them it has; those out of range are errors."""
         texts, codes = self.codes(column)
         found = []
@@ -223,8 +271,14 @@ class PublicFile:
             try:
                 number = exact(text)
             except ValueError:
-                raise self._wrong_number(column, text, f"{column} is {shortened(text)}, which is no number.", hint) from None
-            if (above is not None and number <= above) or (least is not None and number < least) or (most is not None and number > most):
+                raise self._wrong_number(
+                    column, text, f"{column} is {shortened(text)}, which is no number.", hint
+                ) from None
+            if (
+                (above is not None and number <= above)
+                or (least is not None and number < least)
+                or (most is not None and number > most)
+            ):
                 raise self._wrong_number(column, text, f"{column} is {text.strip()}.", hint)
             found.append(number)
         return found, codes
@@ -237,11 +291,15 @@ class PublicFile:
     def degrees(self, column: str, most: int) -> Floats:
         """A column of coordinates; NaN where the cell is empty."""
         one = quoted(column)
-        strange = f"TRY_CAST({one} AS DOUBLE) IS NULL OR NOT abs(TRY_CAST({one} AS DOUBLE)) <= {most}"
+        strange = (
+            f"TRY_CAST({one} AS DOUBLE) IS NULL OR NOT abs(TRY_CAST({one} AS DOUBLE)) <= {most}"
+        )
         if found := self.first(f"{one} IS NOT NULL AND ({strange})"):
             hint = f"Write degrees from -{most} to {most} as decimals, e.g. 40.7127."
             raise self.wrong(found[0], f"{column} is {shortened(found[1][column])}.", hint)
-        (degrees,) = self.files.columns(f"SELECT COALESCE(TRY_CAST({one} AS DOUBLE), CAST('nan' AS DOUBLE)) AS v FROM {self.table}")
+        (degrees,) = self.files.columns(
+            f"SELECT COALESCE(TRY_CAST({one} AS DOUBLE), CAST('nan' AS DOUBLE)) AS v FROM {self.table}"
+        )
         return np.asarray(degrees, dtype=np.float64)
 
 
@@ -260,7 +318,9 @@ class Listing:
         relation = file.keys(column, spelling)
         if row := second(file.files, relation):
             text = file.files.columns(f"SELECT v FROM {relation} WHERE place = {row}")[0][0]
-            raise file.wrong(row, f"{shortened(text)} stands twice in {file.name}.", "Keep one of the lines.")
+            raise file.wrong(
+                row, f"{shortened(text)} stands twice in {file.name}.", "Keep one of the lines."
+            )
         return cls(file.labels(column, spelling), relation, file.files, file)
 
     @classmethod
@@ -288,10 +348,15 @@ class Listing:
 
 def second(files: PublicFiles, relation: str) -> int | None:
     """The first place of a relation whose value has been there before."""
-    many, different = (int(one[0]) for one in files.numbers(f"SELECT COUNT(*) AS n, COUNT(DISTINCT v) AS d FROM {relation}"))
+    many, different = (
+        int(one[0])
+        for one in files.numbers(f"SELECT COUNT(*) AS n, COUNT(DISTINCT v) AS d FROM {relation}")
+    )
     if many == different:
         return None
-    again = f"SELECT place, row_number() OVER (PARTITION BY v ORDER BY place) AS nth FROM {relation}"
+    again = (
+        f"SELECT place, row_number() OVER (PARTITION BY v ORDER BY place) AS nth FROM {relation}"
+    )
     return int(files.numbers(f"SELECT MIN(place) AS place FROM ({again}) WHERE nth = 2")[0][0])
 
 

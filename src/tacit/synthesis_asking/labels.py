@@ -85,7 +85,9 @@ class Spelling:
     def value(self, written: Any) -> Any:
         """A value as the engine gives it, from how a file or a plan has it; ValueError where it is of another kind."""
         try:
-            found = CONVERSIONS[self.kind](written.strip() if self.kind != "text" and isinstance(written, str) else written)
+            found = CONVERSIONS[self.kind](
+                written.strip() if self.kind != "text" and isinstance(written, str) else written
+            )
         except (ValueError, TypeError, LookupError, ArithmeticError):
             raise ValueError(written) from None
         return float(found) if self.is_float else found

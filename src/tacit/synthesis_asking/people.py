@@ -39,7 +39,10 @@ class Pairs:
 
     def only(self, first: int, last: int) -> Pairs:
         """The pairs of the groups from the one place to the other."""
-        low, high = np.searchsorted(self.group, first, "left"), np.searchsorted(self.group, last, "right")
+        low, high = (
+            np.searchsorted(self.group, first, "left"),
+            np.searchsorted(self.group, last, "right"),
+        )
         return Pairs(self.group[low:high], self.value[low:high], self.count[low:high])
 
 
@@ -93,9 +96,13 @@ class People:
         group, value = self.release.group, self.release.value
         sizes = {group: len(self.groups) + 1, value: len(self.values) + 1}
         query = shapes_coded.coded_sums(
-            self.table.name, sizes, keys=[[group], [value]], amount=self.release.count,
-            between=None if (first, last) == (0, len(self.groups) - 1) else (first, last), collations=self.collations,
-        )  # fmt: skip
+            self.table.name,
+            sizes,
+            keys=[[group], [value]],
+            amount=self.release.count,
+            between=None if (first, last) == (0, len(self.groups) - 1) else (first, last),
+            collations=self.collations,
+        )
         found = self.engine.numbers(query)
         some = found[2] > 0
         return Pairs(*(column[some] for column in found))
@@ -114,19 +121,30 @@ def people_of(release: Synthetic, plan: Plan, engine: Engine) -> People:
         name = getattr(release, key)
         if name is not None and name not in native:
             hint = single_column_hint(native) or did_you_mean(name, native)
-            raise DataError(f"table {table.name} has no column {name!r}.", hint=hint, mark=at(plan, release, key))
+            raise DataError(
+                f"table {table.name} has no column {name!r}.",
+                hint=hint,
+                mark=at(plan, release, key),
+            )
     check_filled(release, plan, engine)
     checked = check_people(table, plan, engine)
     if release.count:
         check_counts(release, plan, engine, native[release.count])
     collations = engine.collations(table.name)
     groups, values = (
-        tuple(row[0] for row in engine.rows(shapes.dictionary(table.name, [name], collations))) for name in (release.group, release.value)
+        tuple(row[0] for row in engine.rows(shapes.dictionary(table.name, [name], collations)))
+        for name in (release.group, release.value)
     )
-    query = shapes_coded.coded_sums(table.name, {release.group: len(groups) + 1}, keys=[[release.group]], collations=collations)
+    query = shapes_coded.coded_sums(
+        table.name, {release.group: len(groups) + 1}, keys=[[release.group]], collations=collations
+    )
     codes, rows = engine.numbers(query)
     if not np.array_equal(codes, np.arange(len(groups))):
-        raise DataError(f"table {table.name} changed while it was read.", hint="Ask again when nobody writes to it.", mark=mark)
+        raise DataError(
+            f"table {table.name} changed while it was read.",
+            hint="Ask again when nobody writes to it.",
+            mark=mark,
+        )
     spellings = spelling(engine, release.group, native), spelling(engine, release.value, native)
     return People(engine, release, table, spellings, groups, values, rows, checked)
 
@@ -138,14 +156,24 @@ def at(plan: Plan, release: Synthetic, *keys: str) -> Mark | None:
 
 def spelling(engine: Engine, column: str, native: dict[str, str]) -> Spelling:
     """How the values of a column are written."""
-    return Spelling(column, engine.meaning(native[column]).kind, re.fullmatch(FLOATS, native[column]) is not None)
+    return Spelling(
+        column,
+        engine.meaning(native[column]).kind,
+        re.fullmatch(FLOATS, native[column]) is not None,
+    )
 
 
 def check_filled(release: Synthetic, plan: Plan, engine: Engine) -> None:
     """Everybody has a group and a value."""
-    rows, *missing = next(engine.rows(shapes.missing_counts(release.table, [release.group, release.value])))
+    rows, *missing = next(
+        engine.rows(shapes.missing_counts(release.table, [release.group, release.value]))
+    )
     if not rows:
-        raise DataError(f"table {release.table} has no rows.", hint="There is nothing to release.", mark=plan.mark("tables", release.table))
+        raise DataError(
+            f"table {release.table} has no rows.",
+            hint="There is nothing to release.",
+            mark=plan.mark("tables", release.table),
+        )
     hints = {
         "group": "Fill it in, or leave those rows out: who belongs to no group is in no output.",
         "value": "Fill it in, leave those rows out, or give them a value of their own, such as unknown, that the domain lists.",
@@ -155,8 +183,9 @@ def check_filled(release: Synthetic, plan: Plan, engine: Engine) -> None:
             column = getattr(release, key)
             raise DataError(
                 f"column {column!r} is the {key} of {release.name}, and {plural('row', many)} of table {release.table} {'has' if many == 1 else 'have'} none.",
-                hint=hint, mark=at(plan, release, key),
-            )  # fmt: skip
+                hint=hint,
+                mark=at(plan, release, key),
+            )
 
 
 def check_people(table: Table, plan: Plan, engine: Engine) -> bool:
@@ -165,11 +194,18 @@ def check_people(table: Table, plan: Plan, engine: Engine) -> bool:
         return False
     rows = int(engine.value(shapes.row_count(table.name)))
     known = engine.native_types(table.name)
-    for role, names in (("person", table.person), ("key", tuple(name for key in table.keys for name in key))):
+    for role, names in (
+        ("person", table.person),
+        ("key", tuple(name for key in table.keys for name in key)),
+    ):
         for place, name in enumerate(names):
             if name not in known:
                 mark = plan.mark("tables", table.name, role, place)
-                raise DataError(f"table {table.name} has no column {name!r}.", hint=did_you_mean(name, known), mark=mark)
+                raise DataError(
+                    f"table {table.name} has no column {name!r}.",
+                    hint=did_you_mean(name, known),
+                    mark=mark,
+                )
     check_keys(engine, table, plan, rows)
     people = count_people(engine, table, plan, rows)
     if people < rows:
@@ -178,7 +214,7 @@ def check_people(table: Table, plan: Plan, engine: Engine) -> bool:
             "a row, and somebody with several rows would be promised less.",
             hint="Make a table with one row per person, or leave person: out (the promise is then per row).",
             mark=plan.mark("tables", table.name, "person"),
-        )  # fmt: skip
+        )
     return bool(table.person) or any(set(key) <= set(table.identifiers) for key in table.keys)
 
 
@@ -188,9 +224,17 @@ def check_counts(release: Synthetic, plan: Plan, engine: Engine, native: str) ->
     where = f"column {release.count!r} of table {release.table} counts people, and"
     mark = at(plan, release, "count")
     if kind not in ("integer", "decimal"):
-        raise DataError(f"{where} is {kind}.", hint="Name a column of whole numbers, or leave out count: each row is then one person.", mark=mark)
+        raise DataError(
+            f"{where} is {kind}.",
+            hint="Name a column of whole numbers, or leave out count: each row is then one person.",
+            mark=mark,
+        )
     assert release.count is not None
-    found = next(engine.rows(shapes.amount_faults(release.table, release.count, MOST, whole=kind == "integer")))
+    found = next(
+        engine.rows(
+            shapes.amount_faults(release.table, release.count, MOST, whole=kind == "integer")
+        )
+    )
     wrong = {
         "has no number": "Fill it in, or leave those rows out.",
         "is negative": "Write 0, 1, 2, ...",

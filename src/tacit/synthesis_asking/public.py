@@ -54,7 +54,9 @@ class Public:
     within: float | None = None
     positions: Positions | None = None
     warnings: tuple[str, ...] = ()
-    _domains: dict[int, tuple[Integers | None, Domain]] = field(default_factory=dict, repr=False, compare=False)
+    _domains: dict[int, tuple[Integers | None, Domain]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def is_shared(self) -> bool:
@@ -119,16 +121,22 @@ class PairKeeps:
 
     def of(self, group: int, places: Integers) -> Integers:
         """The chances of some cells of a group."""
-        low, high = np.searchsorted(self.group, group, "left"), np.searchsorted(self.group, group, "right")
+        low, high = (
+            np.searchsorted(self.group, group, "left"),
+            np.searchsorted(self.group, group, "right"),
+        )
         known = self.cell[low:high]
         position = np.minimum(np.searchsorted(known, places), max(len(known) - 1, 0))
-        missing = np.flatnonzero(known[position] != places) if len(known) else np.arange(len(places))
+        missing = (
+            np.flatnonzero(known[position] != places) if len(known) else np.arange(len(places))
+        )
         if len(missing):
             first = self.cells[int(places[missing[0]])]
             raise DataError(
                 f"{self.file} has no chance for group {shortened(str(self.groups[group]))} and {shortened(str(first))}.",
-                hint=f"It needs a line for every group and value; add: {Spelling.text(self.groups[group])},{Spelling.text(first)},1", mark=Mark(self.file),
-            )  # fmt: skip
+                hint=f"It needs a line for every group and value; add: {Spelling.text(self.groups[group])},{Spelling.text(first)},1",
+                mark=Mark(self.file),
+            )
         return np.asarray(self.keep[low:high][position], np.int64)
 
 
@@ -159,9 +167,20 @@ class Reader:
         if steps is not None or within is not None:
             self.check_places(values, positions)
         public = Public(
-            self.people.groups, values.labels, cells.labels, origin, region, density, weights, keeps, pair_keeps,
-            steps, None if within is None else float(within), positions, tuple(self.warnings),
-        )  # fmt: skip
+            self.people.groups,
+            values.labels,
+            cells.labels,
+            origin,
+            region,
+            density,
+            weights,
+            keeps,
+            pair_keeps,
+            steps,
+            None if within is None else float(within),
+            positions,
+            tuple(self.warnings),
+        )
         return public, values.find(self.people.values)
 
     def mark(self, *keys: str) -> Mark | None:
@@ -173,7 +192,11 @@ class Reader:
         try:
             return self.files.open(name)
         except DataError as error:
-            if error.mark is not None and error.mark.line is None and error.message.startswith("there is no file"):
+            if (
+                error.mark is not None
+                and error.mark.line is None
+                and error.message.startswith("there is no file")
+            ):
                 error.mark = None
             raise error.at(self.mark(key)) from None
 
@@ -193,7 +216,9 @@ class Reader:
             name = getattr(release, key)
             if name is not None:  # a public file that lists values is a domain too
                 file = self.open(name, key)
-                return Listing.in_file(file, file.needed("values", [release.value], 0), spelling), name
+                return Listing.in_file(
+                    file, file.needed("values", [release.value], 0), spelling
+                ), name
         self.warnings.append(
             f"no domain is given: the values of {release.value} are those of the data, and that nobody has another one is published. "
             "Say domain: FILE with all values that there could be"
@@ -205,15 +230,24 @@ class Reader:
         name, table, spelling = self.release.value, self.people.table, self.people.spellings[1]
         mark = self.plan.mark("tables", table.name, "domains", name)
         try:
-            values = [spelling.value(converted(table.name, name, spelling.kind, value)) for value in table.domains[name]]
+            values = [
+                spelling.value(converted(table.name, name, spelling.kind, value))
+                for value in table.domains[name]
+            ]
         except DataError as error:
             raise error.at(mark) from None
         if not values or len(set(map(Spelling.text, values))) < len(values):
             what = "is empty" if not values else "has a value twice"
-            raise DataError(f"the domain of {name!r} {what}.", hint="List each value that there could be once.", mark=mark)
+            raise DataError(
+                f"the domain of {name!r} {what}.",
+                hint="List each value that there could be once.",
+                mark=mark,
+            )
         return Listing.of(values, self.files)
 
-    def aligned(self, file: PublicFile, column: str, spelling: Spelling, listing: Listing, what: str) -> Integers:
+    def aligned(
+        self, file: PublicFile, column: str, spelling: Spelling, listing: Listing, what: str
+    ) -> Integers:
         """For each row of a file the place of its value, which is listed, and stands once; every listed one is there."""
         places = listing.rows(file, column, spelling)
         if (places < 0).any():
@@ -223,12 +257,20 @@ class Reader:
             _, first = np.unique(places, return_index=True)
             again = np.setdiff1d(np.arange(len(places)), first)
             name = Spelling.text(listing.labels[int(places[again[0]])])
-            raise file.wrong(int(again[0]), f"{shortened(name)} stands twice in {file.name}.", "Keep one of the lines.")
+            raise file.wrong(
+                int(again[0]),
+                f"{shortened(name)} stands twice in {file.name}.",
+                "Keep one of the lines.",
+            )
         if (times == 0).any():
             name = Spelling.text(listing.labels[int(np.argmin(times))])
             many = int((times == 0).sum())
             more = f" and {many - 1:,} more" if many > 1 else ""
-            raise DataError(f"{file.name} has no line for {shortened(name)}{more}.", hint=f"It needs a line for each {what}.", mark=Mark(file.name))
+            raise DataError(
+                f"{file.name} has no line for {shortened(name)}{more}.",
+                hint=f"It needs a line for each {what}.",
+                mark=Mark(file.name),
+            )
         return places
 
     def unlisted(self, file: PublicFile, column: str, row: int, what: str) -> DataError:
@@ -236,7 +278,9 @@ class Reader:
         found = file.first(f"rowid = {row}")
         assert found is not None
         hint = f"Remove the line, or add it to the {'regions of ' + str(self.release.coarsen) if what == 'region' else 'domain'}."
-        return file.wrong(row, f"{shortened(found[1][column])} is no {what} of {self.release.name}.", hint)
+        return file.wrong(
+            row, f"{shortened(found[1][column])} is no {what} of {self.release.name}.", hint
+        )
 
     # -- regions ----------------------------------------------------------------------------------------
 
@@ -246,28 +290,49 @@ class Reader:
             return None, None, values
         file = self.open(self.release.coarsen, "coarsen")
         column = file.needed("values", [self.release.value], 0)
-        named = file.needed("regions", ["region"], 1 if file.columns[0] == column else None, apart=column)
+        named = file.needed(
+            "regions", ["region"], 1 if file.columns[0] == column else None, apart=column
+        )
         places = self.aligned(file, column, self.people.spellings[1], values, "value")
         texts, codes = file.codes(named)
         region = np.empty(len(values), np.int64)
         region[places] = codes
         others = [one for one in file.columns if one not in (column, named)]
         weighed = file.column(["density"]) or (others[0] if len(file.columns) == 3 else None)
-        return region, self.density(file, weighed, places, codes, texts), Listing.of(texts, self.files)
+        return (
+            region,
+            self.density(file, weighed, places, codes, texts),
+            Listing.of(texts, self.files),
+        )
 
-    def density(self, file: PublicFile, column: str | None, places: Integers, codes: Integers, texts: Sequence[str]) -> Integers | None:
+    def density(
+        self,
+        file: PublicFile,
+        column: str | None,
+        places: Integers,
+        codes: Integers,
+        texts: Sequence[str],
+    ) -> Integers | None:
         """How the people of a region are spread over its values."""
         if column is None:
             return None
-        found, which = file.fractions(column, "Write 0 or a number above it, such as how many live there.", least=0)
+        found, which = file.fractions(
+            column, "Write 0 or a number above it, such as how many live there.", least=0
+        )
         numbers, is_exact = whole_weights(found, which)
         totals = np.bincount(codes, weights=numbers, minlength=len(texts))
         if (totals <= 0).any():
             empty = int(np.argmin(totals))
             message = f"the densities of region {shortened(texts[empty])} are all 0."
-            raise file.wrong(int(np.argmax(codes == empty)), message, "Give one of its values a density above 0, or leave the column out.")
+            raise file.wrong(
+                int(np.argmax(codes == empty)),
+                message,
+                "Give one of its values a density above 0, or leave the column out.",
+            )
         if not is_exact:
-            self.warnings.append(f"the densities of {file.name} are rounded to whole numbers that add up to less than 2^40")
+            self.warnings.append(
+                f"the densities of {file.name} are rounded to whole numbers that add up to less than 2^40"
+            )
         density = np.empty(len(places), np.int64)
         density[places] = numbers
         return density
@@ -287,12 +352,20 @@ class Reader:
         usual, spelling, what = self.cell_words()
         file = self.open(self.release.prior, "prior")
         column = file.needed(f"{what}s", [usual], 0)
-        weighed = file.needed("weights", ["weight"], 1 if file.columns[0] == column else None, apart=column)
+        weighed = file.needed(
+            "weights", ["weight"], 1 if file.columns[0] == column else None, apart=column
+        )
         places = self.aligned(file, column, spelling, cells, what)
-        found, which = file.fractions(weighed, "Write a number above 0: where the prior has none, nobody could be drawn.", above=0)
+        found, which = file.fractions(
+            weighed,
+            "Write a number above 0: where the prior has none, nobody could be drawn.",
+            above=0,
+        )
         numbers, is_exact = whole_weights(found, which)
         if not is_exact:
-            self.warnings.append(f"the weights of {file.name} are rounded to whole numbers that add up to less than 2^40")
+            self.warnings.append(
+                f"the weights of {file.name} are rounded to whole numbers that add up to less than 2^40"
+            )
         weights = np.empty(len(cells), np.int64)
         weights[places] = numbers
         return unless_all(weights, 1)
@@ -303,13 +376,30 @@ class Reader:
             return None, None
         usual, spelling, what = self.cell_words()
         file = self.open(self.release.shrink, "shrink")
-        grouped = file.column([self.release.group], place=0 if len(file.columns) == 3 and file.column([usual]) != file.columns[0] else None)
-        column = file.needed(f"{what}s", [usual], 0 if grouped is None else 1 if file.columns[0] == grouped else None, apart=grouped)
-        kept = file.needed("chances", ["keep"], len(file.columns) - 1 if len(file.columns) == (2 if grouped is None else 3) else None, apart=column)
+        grouped = file.column(
+            [self.release.group],
+            place=0 if len(file.columns) == 3 and file.column([usual]) != file.columns[0] else None,
+        )
+        column = file.needed(
+            f"{what}s",
+            [usual],
+            0 if grouped is None else 1 if file.columns[0] == grouped else None,
+            apart=grouped,
+        )
+        kept = file.needed(
+            "chances",
+            ["keep"],
+            len(file.columns) - 1 if len(file.columns) == (2 if grouped is None else 3) else None,
+            apart=column,
+        )
         found, which = file.fractions(kept, KEEP, above=0, most=1)
         units = np.array([int(one * KEEP_UNITS) for one in found], np.int64)
         if not units.all():
-            raise file.wrong(int(np.argmax(units[which] == 0)), f"{kept} is less than one in {KEEP_UNITS:,}.", KEEP)
+            raise file.wrong(
+                int(np.argmax(units[which] == 0)),
+                f"{kept} is less than one in {KEEP_UNITS:,}.",
+                KEEP,
+            )
         if grouped is not None:
             return None, self.by_group(file, grouped, column, spelling, cells, units[which], what)
         keeps = np.empty(len(cells), np.int64)
@@ -317,11 +407,21 @@ class Reader:
         return unless_all(keeps, KEEP_UNITS), None
 
     def by_group(
-        self, file: PublicFile, grouped: str, column: str, spelling: Spelling, cells: Listing, keeps: Integers, what: str
+        self,
+        file: PublicFile,
+        grouped: str,
+        column: str,
+        spelling: Spelling,
+        cells: Listing,
+        keeps: Integers,
+        what: str,
     ) -> PairKeeps:
         """Chances by group and cell; groups that the data do not have are passed over."""
         groups = Listing.of(self.people.groups, self.files)
-        group, cell = groups.rows(file, grouped, self.people.spellings[0]), cells.rows(file, column, spelling)
+        group, cell = (
+            groups.rows(file, grouped, self.people.spellings[0]),
+            cells.rows(file, column, spelling),
+        )
         if (cell < 0).any():
             raise self.unlisted(file, column, int(np.argmax(cell < 0)), what)
         rows = np.flatnonzero(group >= 0)
@@ -329,8 +429,12 @@ class Reader:
         twice = (np.diff(group[order]) == 0) & (np.diff(cell[order]) == 0)
         if twice.any():
             row = int(order[1:][twice].min())
-            raise file.wrong(row, "this group and value stand in a line above already.", "Keep one of the lines.")
-        return PairKeeps(self.people.groups, cells.labels, group[order], cell[order], keeps[order], file.name)
+            raise file.wrong(
+                row, "this group and value stand in a line above already.", "Keep one of the lines."
+            )
+        return PairKeeps(
+            self.people.groups, cells.labels, group[order], cell[order], keeps[order], file.name
+        )
 
     def steps(self) -> tuple[Floats, Integers] | None:
         """The chances by distance: the ends of the steps, and one chance more."""
@@ -341,7 +445,11 @@ class Reader:
         chances.append(chances[-1] if shrink.beyond is None else shrink.beyond)
         units = np.array([int(one * KEEP_UNITS) for one in chances], np.int64)
         if not units.all():
-            raise DataError(f"a chance to be kept is less than one in {KEEP_UNITS:,}.", hint=KEEP, mark=self.mark("shrink"))
+            raise DataError(
+                f"a chance to be kept is less than one in {KEEP_UNITS:,}.",
+                hint=KEEP,
+                mark=self.mark("shrink"),
+            )
         return np.array([float(miles) for miles, _ in shrink.steps]), units
 
     # -- places -----------------------------------------------------------------------------------------
@@ -374,15 +482,25 @@ class Reader:
         assert positions.group_latitude is not None and positions.group_longitude is not None
         nowhere = np.isnan(positions.latitude) | np.isnan(positions.longitude)
         if nowhere.any():
-            raise values.file.wrong(int(np.argmax(nowhere)), "this line has no coordinates, and distances from here are asked for.", "Fill them in, or remove the line.")
-        lost = np.flatnonzero(np.isnan(positions.group_latitude) | np.isnan(positions.group_longitude))
+            raise values.file.wrong(
+                int(np.argmax(nowhere)),
+                "this line has no coordinates, and distances from here are asked for.",
+                "Fill them in, or remove the line.",
+            )
+        lost = np.flatnonzero(
+            np.isnan(positions.group_latitude) | np.isnan(positions.group_longitude)
+        )
         if len(lost):
-            first, file = self.people.groups[int(lost[0])], self.release.domain.groups or self.release.domain.file
+            first, file = (
+                self.people.groups[int(lost[0])],
+                self.release.domain.groups or self.release.domain.file,
+            )
             more = f" and {len(lost) - 1:,} more" if len(lost) > 1 else ""
             raise DataError(
                 f"{file} has no coordinates of group {shortened(Spelling.text(first))}{more}, and distances from there are asked for.",
-                hint="Add them to the file, or name another with domain: {file: ..., groups: FILE}.", mark=self.mark("domain"),
-            )  # fmt: skip
+                hint="Add them to the file, or name another with domain: {file: ..., groups: FILE}.",
+                mark=self.mark("domain"),
+            )
 
     def no_coordinates(self, file: PublicFile) -> DataError:
         """The error about a file without coordinates."""
@@ -390,7 +508,7 @@ class Reader:
             f"distances need coordinates, and {file.name} has no columns called latitude and longitude.",
             hint=f"Name them so in its first line, or say which they are: domain: {{file: FILE, latitude: COLUMN, longitude: COLUMN}}; it has: {', '.join(file.columns)}.",
             mark=self.mark("domain"),
-        )  # fmt: skip
+        )
 
 
 def degrees(file: PublicFile, domain: PublicDomain | None) -> tuple[Floats, Floats] | None:

@@ -41,7 +41,11 @@ class SyntheticQuestions:
         """The question that a check asks."""
         try:
             self._check_together(check)
-            return SyntheticQuestion(tuple(self.planned(name) for name in check.releases), self.job, tuple(self._out_already(check)))
+            return SyntheticQuestion(
+                tuple(self.planned(name) for name in check.releases),
+                self.job,
+                tuple(self._out_already(check)),
+            )
         except TacitError as error:
             raise error.at(self.plan.mark(*check.path)) from None
 
@@ -61,22 +65,42 @@ class SyntheticQuestions:
         if name not in self._planned:
             scene = self.scene(name)
             release = scene.release
-            labels = weakest(scene, next(iter(scene.sizes))) if scene.sizes and scene.public.is_shared else ()
+            labels = (
+                weakest(scene, next(iter(scene.sizes)))
+                if scene.sizes and scene.public.is_shared
+                else ()
+            )
             self._planned[name] = Planned(
-                name, release.table, release.group, release.value, scene.terms, sorts(scene, self.job), labels,
-                tuple(assumptions(scene)), tuple(warnings(scene)), scene.outside.people,
-            )  # fmt: skip
+                name,
+                release.table,
+                release.group,
+                release.value,
+                scene.terms,
+                sorts(scene, self.job),
+                labels,
+                tuple(assumptions(scene)),
+                tuple(warnings(scene)),
+                scene.outside.people,
+            )
         return self._planned[name]
 
     def _out_already(self, check: Check) -> Iterator[str]:
         """That other synthetic releases about the same people are published, and are not judged together with these."""
         tables = {self.plan.releases[name].table for name in check.releases}  # type: ignore[union-attr]
-        seen = [name for name in self.plan.published if isinstance(self.plan.releases.get(name), View | Microdata)]
+        seen = [
+            name
+            for name in self.plan.published
+            if isinstance(self.plan.releases.get(name), View | Microdata)
+        ]
         if seen:
             yield f"{' and '.join(seen)} {'are' if len(seen) > 1 else 'is'} published already, and what that tells is not counted here"
         for name in self.plan.published:
             other = self.plan.releases.get(name)
-            if isinstance(other, Synthetic) and other.table in tables and name not in check.releases:
+            if (
+                isinstance(other, Synthetic)
+                and other.table in tables
+                and name not in check.releases
+            ):
                 names = ", ".join([name, *check.releases])
                 yield f"{name} is published already and about the same people: what both spend adds up. Ask with releases: [{names}], epsilon and delta"
 
@@ -88,8 +112,9 @@ class SyntheticQuestions:
             if table != tables[first]:
                 raise PlanError(
                     f"{first!r} is made of table {tables[first]!r}, and {name!r} of {table!r}: what they spend adds up only for the same people.",
-                    hint="Ask about them in checks of their own.", mark=self.plan.mark(*check.path, "releases"),
-                )  # fmt: skip
+                    hint="Ask about them in checks of their own.",
+                    mark=self.plan.mark(*check.path, "releases"),
+                )
         for name in check.releases:
             self._check_alike(check, first, name)
 
@@ -97,7 +122,11 @@ class SyntheticQuestions:
         """Releases add up only where they protect the same column, and none publishes it as its groups."""
         one, other = self.plan.releases[first], self.plan.releases[name]
         assert isinstance(one, Synthetic) and isinstance(other, Synthetic)
-        groups = {release.group for each in check.releases if isinstance(release := self.plan.releases[each], Synthetic)}
+        groups = {
+            release.group
+            for each in check.releases
+            if isinstance(release := self.plan.releases[each], Synthetic)
+        }
         if other.value in groups:
             words = f"{name!r} protects {other.value!r}, by which people are grouped in another release: how many people each has is published."
         elif other.value != one.value:
@@ -106,15 +135,25 @@ class SyntheticQuestions:
             words = f"{first!r} and {name!r} do not count the same people: one of them has a count column."
         else:
             return
-        raise PlanError(words, hint="Ask about them in checks of their own.", mark=self.plan.mark(*check.path, "releases"))
+        raise PlanError(
+            words,
+            hint="Ask about them in checks of their own.",
+            mark=self.plan.mark(*check.path, "releases"),
+        )
 
 
 def weakest(scene: Scene, group: Any) -> tuple[Any, ...]:
     """A few values of a group that noise covers least: the ones to tell a story with."""
     domain = scene.domain(group)
     places = np.arange(domain.size) if domain.places is None else domain.places
-    weights, keeps = (np.zeros(domain.size, np.int64) if one is None else one for one in (domain.weights, domain.keeps))
-    return tuple(scene.values[int(places[at])] for at in np.lexsort((np.arange(domain.size), weights, keeps))[:SHOWN])
+    weights, keeps = (
+        np.zeros(domain.size, np.int64) if one is None else one
+        for one in (domain.weights, domain.keeps)
+    )
+    return tuple(
+        scene.values[int(places[at])]
+        for at in np.lexsort((np.arange(domain.size), weights, keeps))[:SHOWN]
+    )
 
 
 def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
@@ -127,7 +166,13 @@ def sorts(scene: Scene, job: Job) -> tuple[Sort, ...]:
     ordered = sorted(found.items(), key=lambda one: -one[0][0])
     shared = scene.public.is_shared
     return tuple(
-        Sort(people, cells, len(groups), value_text(groups[0]), () if shared else weakest(scene, groups[0]))
+        Sort(
+            people,
+            cells,
+            len(groups),
+            value_text(groups[0]),
+            () if shared else weakest(scene, groups[0]),
+        )
         for (people, cells), groups in ordered
     )
 
@@ -136,19 +181,37 @@ def assumptions(scene: Scene) -> Iterator[Assumption]:
     """What a promise about the release relies on."""
     release, public = scene.release, scene.public
     group, value = spoken(release.group), spoken(release.value)
-    yield Assumption("public-group-sizes", f"everybody may know how many people each {group} has", "cannot")
+    yield Assumption(
+        "public-group-sizes", f"everybody may know how many people each {group} has", "cannot"
+    )
     if release.count:
         yield Assumption("one-row-per-person", f"nobody is counted twice in {release.count}", "no")
     else:
-        yield Assumption("one-row-per-person", "each row is one person", "yes" if scene.true.checked else "no")
+        yield Assumption(
+            "one-row-per-person", "each row is one person", "yes" if scene.true.checked else "no"
+        )
     if public.origin is None:
-        yield Assumption("public-domain", f"everybody may know which values of {value} somebody has", "no")
+        yield Assumption(
+            "public-domain", f"everybody may know which values of {value} somebody has", "no"
+        )
     else:
-        named = list(dict.fromkeys([*([] if public.origin == "domains" else [public.origin]), *release.files()]))
+        named = list(
+            dict.fromkeys(
+                [*([] if public.origin == "domains" else [public.origin]), *release.files()]
+            )
+        )
         where = " and ".join(named) if named else "the domain in the plan"
-        yield Assumption("public-domain", f"{where} {'are' if len(named) > 1 else 'is'} public, and not made from this data", "cannot")
+        yield Assumption(
+            "public-domain",
+            f"{where} {'are' if len(named) > 1 else 'is'} public, and not made from this data",
+            "cannot",
+        )
     if release.outside == "drop":
-        yield Assumption("public-outside", f"everybody may know whose {value} is outside of the domain of their {group}", "cannot")
+        yield Assumption(
+            "public-outside",
+            f"everybody may know whose {value} is outside of the domain of their {group}",
+            "cannot",
+        )
 
 
 def warnings(scene: Scene) -> Iterator[str]:

@@ -93,7 +93,9 @@ class Scene:
         found, number = np.unique(places, return_inverse=True)
         counts = added(number, counts, len(found))
         own = self.public.domain(group).places
-        return Held(np.asarray(found if own is None else np.searchsorted(own, found), np.int64), counts)
+        return Held(
+            np.asarray(found if own is None else np.searchsorted(own, found), np.int64), counts
+        )
 
     def _inside(self, group: int, pairs: Pairs) -> np.ndarray[Any, np.dtype[np.bool_]]:
         return inside(self.public, group, self.place_of[pairs.value])
@@ -108,23 +110,35 @@ class Scene:
         number = self._number[group]
         domain = self.public.domain(number)
         cells = held.places if domain.places is None else domain.places[held.places]
-        return (cells, held.counts) if self.public.region is None else self._within(number, cells, held.counts, randomness)
+        return (
+            (cells, held.counts)
+            if self.public.region is None
+            else self._within(number, cells, held.counts, randomness)
+        )
 
-    def _within(self, group: int, cells: Integers, counts: Integers, randomness: Randomness) -> tuple[Integers, Integers]:
+    def _within(
+        self, group: int, cells: Integers, counts: Integers, randomness: Randomness
+    ) -> tuple[Integers, Integers]:
         """The people of some regions, each put on a value of its region."""
         region, near = self.public.region, self.public.near(group)
         assert region is not None
         values = np.arange(len(region)) if near is None else near
         values = values[np.isin(region[values], cells)]
         values = values[np.argsort(region[values], kind="stable")]
-        weight = np.ones(len(values), np.int64) if self.public.density is None else self.public.density[values]
+        weight = (
+            np.ones(len(values), np.int64)
+            if self.public.density is None
+            else self.public.density[values]
+        )
         cell = np.searchsorted(cells, region[values])
         # What is near of a region may be all empty land: then its people are spread evenly there.
         empty = added(cell, weight, len(cells)) == 0
         weight = np.where(empty[cell], 1, weight)
         upto = np.cumsum(weight)
         total = added(cell, weight, len(cells))
-        draws = randomness.below_each(np.repeat(total, counts)) + np.repeat(np.cumsum(total) - total, counts)
+        draws = randomness.below_each(np.repeat(total, counts)) + np.repeat(
+            np.cumsum(total) - total, counts
+        )
         found, many = np.unique(np.searchsorted(upto, draws, side="right"), return_counts=True)
         places = values[found]
         order = np.argsort(places)
@@ -132,13 +146,23 @@ class Scene:
 
     def flows(self, groups: Sequence[Any] | None = None) -> Flows:
         """Who is truly where, by the labels of the output, without those outside: for the owner's eyes."""
-        numbers = sorted({self._number[group] for group in (self.sizes if groups is None else groups)})
+        numbers = sorted(
+            {self._number[group] for group in (self.sizes if groups is None else groups)}
+        )
         parts: list[tuple[Integers, ...]] = [(np.zeros(0, np.int64),) * 3]
         for place, (number, pairs) in enumerate(self.true.by_group(numbers)):
             kept = self._inside(number, pairs)
-            parts.append((np.full(int(kept.sum()), place), self.place_of[pairs.value[kept]], pairs.count[kept]))
+            parts.append(
+                (
+                    np.full(int(kept.sum()), place),
+                    self.place_of[pairs.value[kept]],
+                    pairs.count[kept],
+                )
+            )
         group, value, count = (np.concatenate(one) for one in zip(*parts, strict=True))
-        return Flows(tuple(self.true.groups[number] for number in numbers), self.labels, group, value, count)
+        return Flows(
+            tuple(self.true.groups[number] for number in numbers), self.labels, group, value, count
+        )
 
     def positions(self) -> Positions | None:
         """Where the labels of the output and the groups of `sizes` are; NaN where nobody knows, None where no file says."""
@@ -147,7 +171,12 @@ class Scene:
             return None
         numbers = np.array([self._number[group] for group in self.sizes], np.int64)
         assert known.group_latitude is not None and known.group_longitude is not None
-        return Positions(known.latitude, known.longitude, known.group_latitude[numbers], known.group_longitude[numbers])
+        return Positions(
+            known.latitude,
+            known.longitude,
+            known.group_latitude[numbers],
+            known.group_longitude[numbers],
+        )
 
 
 def scene_of(release: Synthetic, plan: Plan, engine: Engine, job: Job) -> Scene:
@@ -155,19 +184,28 @@ def scene_of(release: Synthetic, plan: Plan, engine: Engine, job: Job) -> Scene:
     job.step(f"reading the files of {release.name}", 0.0)
     people = people_of(release, plan, engine)
     public, place_of = public_of(release, people, plan)
-    terms = Terms(Epsilon.read(release.epsilon), release.delta, release.guarantee, release.mechanism, release.accept)
+    terms = Terms(
+        Epsilon.read(release.epsilon),
+        release.delta,
+        release.guarantee,
+        release.mechanism,
+        release.accept,
+    )
     if release.outside == "error":
         check_listed(people, public, place_of, plan)
     sizes, outside = count_inside(people, public, place_of, plan, job)
     if not sizes and not outside.people:
         raise DataError(
-            f"{release.count} is 0 in every row of table {release.table}: there is nobody.", hint="There is nothing to release.", mark=at(plan, release, "count")
+            f"{release.count} is 0 in every row of table {release.table}: there is nobody.",
+            hint="There is nothing to release.",
+            mark=at(plan, release, "count"),
         )
     if not sizes:
         raise DataError(
-            f"nobody in table {release.table} is inside the domain of {release.name}.", hint="Look whether the domain is that of the table's column.",
+            f"nobody in table {release.table} is inside the domain of {release.name}.",
+            hint="Look whether the domain is that of the table's column.",
             mark=at(plan, release, "domain"),
-        )  # fmt: skip
+        )
     return Scene(release, terms, sizes, outside, public, people, place_of)
 
 
@@ -186,11 +224,14 @@ def check_listed(people: People, public: Public, place_of: Integers, plan: Plan)
         more = f" and {len(strange) - 1:,} more" if len(strange) > 1 else ""
         raise DataError(
             f"{people.release.value} of {some_people(lost)} in table {people.table.name} is not in {where}: {name}{more}.",
-            hint="Add the values to the domain, or write outside: drop to leave these people out.", mark=at(plan, people.release, "value"),
-        )  # fmt: skip
+            hint="Add the values to the domain, or write outside: drop to leave these people out.",
+            mark=at(plan, people.release, "value"),
+        )
 
 
-def count_inside(people: People, public: Public, place_of: Integers, plan: Plan, job: Job) -> tuple[dict[Any, int], Outside]:
+def count_inside(
+    people: People, public: Public, place_of: Integers, plan: Plan, job: Job
+) -> tuple[dict[Any, int], Outside]:
     """How many people of each group are inside its domain, for groups that have some; and how many are not."""
     release, sizes = people.release, {}
     lost = pairs_lost = done = 0
@@ -201,22 +242,30 @@ def count_inside(people: People, public: Public, place_of: Integers, plan: Plan,
         kept = place_of[pairs.value] >= 0
         if public.within is not None:
             starts = np.searchsorted(pairs.group, np.arange(first, last + 2))
-            for group, (low, high) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True), first):
+            for group, (low, high) in enumerate(
+                zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True), first
+            ):
                 kept[low:high] = inside(public, group, place_of[pairs.value[low:high]])
         inner = added(pairs.group[kept] - first, pairs.count[kept], last - first + 1)
-        sizes.update({people.groups[first + at]: many for at, many in enumerate(inner.tolist()) if many})
+        sizes.update(
+            {people.groups[first + at]: many for at, many in enumerate(inner.tolist()) if many}
+        )
         lost, pairs_lost = lost + int(pairs.count[~kept].sum()), pairs_lost + int((~kept).sum())
         if example is None and not kept.all():
             row = int(np.argmin(kept))
             example = int(pairs.group[row]), int(pairs.value[row])
     if example is not None and release.outside == "error":
-        of, value = (shortened(Spelling.text(one)) for one in (people.groups[example[0]], people.values[example[1]]))
+        of, value = (
+            shortened(Spelling.text(one))
+            for one in (people.groups[example[0]], people.values[example[1]])
+        )
         assert release.domain is not None and release.domain.within is not None
         raise DataError(
             f"{release.value} of {some_people(lost)} in table {people.table.name} is more than {plain(release.domain.within)} miles from "
             f"their {release.group}, the first {value} of {of}.",
-            hint="Write outside: drop to leave them out, or a greater within.", mark=at(plan, release, "domain", "within"),
-        )  # fmt: skip
+            hint="Write outside: drop to leave them out, or a greater within.",
+            mark=at(plan, release, "domain", "within"),
+        )
     return sizes, Outside(lost, pairs_lost)
 
 
@@ -226,5 +275,8 @@ def inside(public: Public, group: int, places: Integers) -> np.ndarray[Any, np.d
     if near is None:
         return places >= 0
     position = np.searchsorted(near, places)
-    return (position < len(near)) & (near[np.minimum(position, max(len(near) - 1, 0))] == places) if len(near) else places < -1
-
+    return (
+        (position < len(near)) & (near[np.minimum(position, max(len(near) - 1, 0))] == places)
+        if len(near)
+        else places < -1
+    )

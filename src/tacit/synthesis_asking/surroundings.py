@@ -30,11 +30,16 @@ class Surroundings:
 
     def miles(self, group: int, values: Integers | None = None) -> Floats:
         """How far some values (None: all) are from a group."""
-        assert self.positions.group_latitude is not None and self.positions.group_longitude is not None
+        assert (
+            self.positions.group_latitude is not None and self.positions.group_longitude is not None
+        )
         latitude, longitude = self.positions.latitude, self.positions.longitude
         if values is not None:
             latitude, longitude = latitude[values], longitude[values]
-        here = (np.full(len(latitude), one[group]) for one in (self.positions.group_latitude, self.positions.group_longitude))
+        here = (
+            np.full(len(latitude), one[group])
+            for one in (self.positions.group_latitude, self.positions.group_longitude)
+        )
         return miles_between(latitude, longitude, *here)
 
     def near(self, group: int, within: float) -> Integers:
@@ -44,8 +49,14 @@ class Surroundings:
         """
         assert self.positions.group_latitude is not None
         order, latitudes = self._by_latitude
-        here, reach = float(self.positions.group_latitude[group]), float(np.degrees(within / EARTH)) + SLACK
-        low, high = np.searchsorted(latitudes, here - reach, "left"), np.searchsorted(latitudes, here + reach, "right")
+        here, reach = (
+            float(self.positions.group_latitude[group]),
+            float(np.degrees(within / EARTH)) + SLACK,
+        )
+        low, high = (
+            np.searchsorted(latitudes, here - reach, "left"),
+            np.searchsorted(latitudes, here + reach, "right"),
+        )
         band = order[low:high]
         return np.sort(band[self.miles(group, band) <= within])
 
@@ -53,7 +64,9 @@ class Surroundings:
 def stepped(miles: Floats, ends: Floats, chances: Integers) -> Integers:
     """A step function of distances: the chance of the first step that reaches so far, the last chance beyond all.
 
-    >>> stepped(np.array([1.0, 2.0, 2.1, 99.0]), np.array([2.0, 5.0]), np.array([10, 5, 1])).tolist()
+    >>> stepped(
+    ...     np.array([1.0, 2.0, 2.1, 99.0]), np.array([2.0, 5.0]), np.array([10, 5, 1])
+    ... ).tolist()
     [10, 10, 5, 1]
     """
     return chances[np.searchsorted(ends, miles, side="left")]

@@ -8,7 +8,10 @@ from typing import Any
 
 PEOPLE = 100_000  # of a batch, unless one group has more: a second of drawing or less is lost by an interruption
 GROUPS = 5_000
-READ, READ_GROUPS = 2_000_000, 200_000  # people and groups whose true counts are in memory at a time
+READ, READ_GROUPS = (
+    2_000_000,
+    200_000,
+)  # people and groups whose true counts are in memory at a time
 
 
 @dataclass(frozen=True, slots=True)

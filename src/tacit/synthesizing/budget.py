@@ -33,6 +33,16 @@ def budget(terms: Terms) -> dict[str, Any]:
             epsilon, delta = added(float(terms.epsilon), terms.delta, times)
         except MissingExtra:
             by, epsilon, delta = "sums", times * float(terms.epsilon), float(times * terms.delta)
-        again.append({"times": str(times), "epsilon": math.ceil(round(epsilon * 1e4, 6)) / 1e4, "delta": delta})
-    spent = {"epsilon": str(terms.epsilon), "epsilon_decimal": float(terms.epsilon), **with_decimals({"delta": terms.delta})}
+        again.append(
+            {
+                "times": str(times),
+                "epsilon": math.ceil(round(epsilon * 1e4, 6)) / 1e4,
+                "delta": delta,
+            }
+        )
+    spent = {
+        "epsilon": str(terms.epsilon),
+        "epsilon_decimal": float(terms.epsilon),
+        **with_decimals({"delta": terms.delta}),
+    }
     return {**spent, "guarantee": terms.guarantee, "by": by, "again": again}

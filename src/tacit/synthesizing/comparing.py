@@ -49,7 +49,9 @@ class GroupNoise:
     threshold: int | None
 
 
-def promised(desk: Desk, release: Synthetic, job: Job) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
+def promised(
+    desk: Desk, release: Synthetic, job: Job
+) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a release promises and spends before anything is drawn, and the noise of every group, in the order of the groups."""
     found, _ = judged(desk, release, None, job)
     job.step("the noise of every group", 0.95)
@@ -63,7 +65,14 @@ def noises(desk: Desk, release: Synthetic) -> Iterator[GroupNoise]:
     for group, people in scene.sizes.items():
         cells = scene.domain(group).cells
         noise = chooser.noise(people, cells)
-        yield GroupNoise(value_text(group), people, cells.number, noise.alpha, (noise.alpha or Fraction(0)) * cells.expected, noise.threshold)
+        yield GroupNoise(
+            value_text(group),
+            people,
+            cells.number,
+            noise.alpha,
+            (noise.alpha or Fraction(0)) * cells.expected,
+            noise.threshold,
+        )
 
 
 def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesized:
@@ -71,7 +80,10 @@ def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesize
     job.step("counting the groups", 0.0)
     scene = desk.synthetic.scene(release.name)
     if scene.people > MOST:
-        raise DataError(f"{scene.people:,} people are too many to compare in the memory of this machine.", hint=f"Up to {MOST:,} are compared.")
+        raise DataError(
+            f"{scene.people:,} people are too many to compare in the memory of this machine.",
+            hint=f"Up to {MOST:,} are compared.",
+        )
     job.step("reading the output", 0.2)
     synthetic = written_flows(scene, file)
     found, _ = judged(desk, release, None, job.part(0.3, 0.6))
@@ -83,7 +95,14 @@ def compared(desk: Desk, release: Synthetic, file: Path, job: Job) -> Synthesize
         other = histogram(People(scene, b""), None)
         baseline = compare(true, other, positions) if other is not None else None
     drawing = Drawing(people=synthetic.people, rows=len(synthetic.count))
-    return replace(found, output=file.name, drawing=drawing, utility=utility, baseline=baseline, picture=Picture(true, synthetic, positions))
+    return replace(
+        found,
+        output=file.name,
+        drawing=drawing,
+        utility=utility,
+        baseline=baseline,
+        picture=Picture(true, synthetic, positions),
+    )
 
 
 def columns_of(release: Synthetic) -> tuple[str, ...]:
@@ -94,7 +113,9 @@ def columns_of(release: Synthetic) -> tuple[str, ...]:
 def is_output(release: Synthetic, file: Path) -> bool:
     """Has a file the columns of a release's output? Only its head is read."""
     try:
-        return tuple(name.casefold() for name in header_of(file)) == tuple(name.casefold() for name in columns_of(release))
+        return tuple(name.casefold() for name in header_of(file)) == tuple(
+            name.casefold() for name in columns_of(release)
+        )
     except (DataError, OSError):
         return False
 
@@ -114,11 +135,18 @@ def written_flows(scene: Scene, file: Path) -> Flows:
     header = header_of(file)
     for name in columns_of(release):
         if name.casefold() not in [one.casefold() for one in header]:
-            raise DataError(f"{file.name} has no column {name!r}: it is no output of {release.name}.", hint=did_you_mean(name, header))
+            raise DataError(
+                f"{file.name} has no column {name!r}: it is no output of {release.name}.",
+                hint=did_you_mean(name, header),
+            )
     groups, labels = places_of(scene.sizes), places_of(scene.labels)
     kinds = scene.true.spellings
     rows = [
-        (placed(groups, group, kinds[0], file, release.group), placed(labels, value, kinds[1], file, release.value), whole(count, file))
+        (
+            placed(groups, group, kinds[0], file, release.group),
+            placed(labels, value, kinds[1], file, release.value),
+            whole(count, file),
+        )
         for group, value, count in read_rows(release, file)
     ]
     group, value, count = np.array(rows, np.int64).reshape(-1, 3).T
@@ -130,7 +158,13 @@ def read_rows(release: Synthetic, file: Path) -> Iterator[tuple[Any, Any, Any]]:
     columns = columns_of(release)
     with DuckDB(folder=file.parent) as engine:
         typed = file.suffix.lower() in PARQUET
-        engine.attach(Table(NAME, file=file.name, columns={} if typed else dict.fromkeys(header_of(file), "text")))
+        engine.attach(
+            Table(
+                NAME,
+                file=file.name,
+                columns={} if typed else dict.fromkeys(header_of(file), "text"),
+            )
+        )
         for *cells, many in engine.rows(shapes.tallied(shapes.columns_of(NAME, columns), columns)):
             count = 1 if release.count is None else whole(cells.pop(), file)
             yield cells[0], cells[1], count * many
@@ -146,14 +180,19 @@ def spelled(value: Any) -> str | None:
     return None if value is None else Spelling.text(value)
 
 
-def placed(places: dict[str | None, int], found: Any, spelling: Spelling, file: Path, column: str) -> int:
+def placed(
+    places: dict[str | None, int], found: Any, spelling: Spelling, file: Path, column: str
+) -> int:
     """The place of a value of a file, however it is written there."""
     place = places.get(spelled(found))
     if place is None and found is not None:
         with suppress(ValueError):
             place = places.get(spelled(spelling.value(found)))
     if place is None:
-        raise DataError(f"{file.name} has a {column} that the release cannot have.", hint="Was it written by another release, or from older data?")
+        raise DataError(
+            f"{file.name} has a {column} that the release cannot have.",
+            hint="Was it written by another release, or from older data?",
+        )
     return place
 
 
@@ -164,5 +203,8 @@ def whole(number: Any, file: Path) -> int:
     except (TypeError, ValueError):
         found = -1
     if found < 0:
-        raise DataError(f"{file.name} has a count that is no number of people.", hint="Give the file as tacit synthesize wrote it.")
+        raise DataError(
+            f"{file.name} has a count that is no number of people.",
+            hint="Give the file as tacit synthesize wrote it.",
+        )
     return found

@@ -21,7 +21,13 @@ DRAW, COMPARE = 0.15, 0.85  # shares of the work that lie before drawing and bef
 
 
 def draw_missing(
-    people: People, store: Store, chooser: Chooser, *, seed: int | None = None, workers: int | None = None, job: Job
+    people: People,
+    store: Store,
+    chooser: Chooser,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    job: Job,
 ) -> Drawing:
     """Draw the batches that have no part, and keep them."""
     tally, missing = Tally(people.scene.people), []
@@ -39,7 +45,10 @@ def draw_missing(
             part = part_of(one, each=people.scene.release.count is None, seed=seed)
             store.keep(one.batch, part)
             tally.add(one.batch, part)
-            job.step(f"drawing {tally.groups:,} of {len(people.groups):,} groups, {time_left(tally.left)}", DRAW + (COMPARE - DRAW) * tally.share)
+            job.step(
+                f"drawing {tally.groups:,} of {len(people.groups):,} groups, {time_left(tally.left)}",
+                DRAW + (COMPARE - DRAW) * tally.share,
+            )
     return Drawing(tally.drawn, 0, tally.tries, tally.most, len(people.batches), resumed, number)
 
 
@@ -47,7 +56,11 @@ def part_of(drawn: Drawn, *, each: bool, seed: int | None) -> Part:
     """What is kept of a batch: rows of the output (one for `each` person), each with a random number to order it by."""
     group, value, count = drawn.group, drawn.value, drawn.count
     if each:
-        group, value, count = np.repeat(group, count), np.repeat(value, count), np.ones(int(count.sum()), dtype=np.int64)
+        group, value, count = (
+            np.repeat(group, count),
+            np.repeat(value, count),
+            np.ones(int(count.sum()), dtype=np.int64),
+        )
     order = randomness_for(seed, drawn.batch.name, "order").below(ORDERS, len(group))
     return Part(order, group, value, count, tries=drawn.tries, most=drawn.most)
 
@@ -85,7 +98,9 @@ class Tally:
     def left(self) -> float:
         """How many seconds the rest will take, if it goes on like this."""
         begun, before = self._begun
-        return (time.perf_counter() - begun) * (self.all - self.people) / max(1, self.people - before)
+        return (
+            (time.perf_counter() - begun) * (self.all - self.people) / max(1, self.people - before)
+        )
 
 
 def time_left(seconds: float) -> str:
@@ -98,4 +113,8 @@ def time_left(seconds: float) -> str:
         return "nearly done"
     if seconds < 90:
         return f"about {max(5, 5 * round(seconds / 5))} seconds left"
-    return f"about {seconds / 60:.0f} minutes left" if seconds < 5400 else f"about {seconds / 3600:.1f} hours left"
+    return (
+        f"about {seconds / 60:.0f} minutes left"
+        if seconds < 5400
+        else f"about {seconds / 3600:.1f} hours left"
+    )

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 OUTPUT = "memory"
 
 
-def synthesized(plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job) -> tuple[Synthesized, Any]:
+def synthesized(
+    plan: Plan, release: str, engine: DuckDB, *, seed: int | None, job: Job
+) -> tuple[Synthesized, Any]:
     """What `tacit synthesize` would tell, and the rows as a DuckDB relation of the engine; None where a check does not hold."""
     begun = time.perf_counter()
     desk = Desk(plan, job, {release: NEW})
@@ -37,5 +39,10 @@ def synthesized(plan: Plan, release: str, engine: DuckDB, *, seed: int | None, j
     shape = shape_of(engine, people.scene, people.groups)
     engine.put_map(GROUPS, labelled(shape.groups))
     engine.put_map(VALUES, labelled(shape.values))
-    found = replace(found, output=OUTPUT, drawing=replace(drawing, rows=rows), seconds=time.perf_counter() - begun)
+    found = replace(
+        found,
+        output=OUTPUT,
+        drawing=replace(drawing, rows=rows),
+        seconds=time.perf_counter() - begun,
+    )
     return found, engine.connection.sql(engine.sql(ordered(shape, typed=True)))

@@ -33,7 +33,13 @@ class Rows(Protocol):
 def drawn_flows(some: Iterable[Rows], groups: Sequence[Any], values: Sequence[Any]) -> Flows:
     """Synthetic people as flows."""
     found = list(some)
-    return Flows(groups, values, joined([one.group for one in found]), joined([one.value for one in found]), joined([one.count for one in found]))
+    return Flows(
+        groups,
+        values,
+        joined([one.group for one in found]),
+        joined([one.value for one in found]),
+        joined([one.count for one in found]),
+    )
 
 
 def histogram(people: People, seed: int | None) -> Flows | None:
@@ -45,7 +51,11 @@ def histogram(people: People, seed: int | None) -> Flows | None:
     chooser = Chooser(terms, groups=len(people.groups))
     setting = Setting.of(people.scene, terms, seed, "histogram")
     try:
-        return drawn_flows((drawn(task, setting) for task in tasks(people, people.batches, chooser)), people.groups, people.scene.labels)
+        return drawn_flows(
+            (drawn(task, setting) for task in tasks(people, people.batches, chooser)),
+            people.groups,
+            people.scene.labels,
+        )
     except CannotPromise:
         return None
 
@@ -55,4 +65,9 @@ def tasks(people: People, some: Sequence[Batch], chooser: Chooser) -> Iterator[T
     scene = people.scene
     for batch, held in people.unchanged(some):
         groups = tuple(people.groups[batch.first : batch.first + batch.groups])
-        yield Task(batch, groups, held, tuple(chooser.noise(scene.sizes[group], scene.domain(group).cells) for group in groups))
+        yield Task(
+            batch,
+            groups,
+            held,
+            tuple(chooser.noise(scene.sizes[group], scene.domain(group).cells) for group in groups),
+        )

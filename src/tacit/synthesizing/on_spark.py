@@ -26,8 +26,16 @@ if TYPE_CHECKING:
     from tacit.synthesis.terms import Noise
     from tacit.synthesis_asking.scene import Scene
 
-COLUMNS = {"order": "BIGINT", "group": "BIGINT", "value": "BIGINT", "count": "BIGINT", "tries": "BIGINT"}
-Counted = tuple[Integers, Integers, Integers]  # groups, values and how many, by the codes that the engine counts with
+COLUMNS = {
+    "order": "BIGINT",
+    "group": "BIGINT",
+    "value": "BIGINT",
+    "count": "BIGINT",
+    "tries": "BIGINT",
+}
+Counted = tuple[
+    Integers, Integers, Integers
+]  # groups, values and how many, by the codes that the engine counts with
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,16 @@ class Partition:
         number = {group: at for at, group in enumerate(scene.true.groups)}
         for at, (group, people) in enumerate(scene.sizes.items()):
             place[number[group]] = at
-            noise[number[group]] = kinds.setdefault(chooser.noise(people, scene.domain(group).cells), len(kinds))
-        return cls(Setting.of(scene, scene.terms, seed), place, noise, tuple(kinds), scene.release.count is None)
+            noise[number[group]] = kinds.setdefault(
+                chooser.noise(people, scene.domain(group).cells), len(kinds)
+            )
+        return cls(
+            Setting.of(scene, scene.terms, seed),
+            place,
+            noise,
+            tuple(kinds),
+            scene.release.count is None,
+        )
 
     def drawn(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Draw the groups of a partition. Its rows come sorted by group, in batches that may end within a group."""
@@ -60,25 +76,45 @@ class Partition:
 
         for counted in whole_groups(arrays(batch) for batch in batches):
             numbers, starts = np.unique(counted[0], return_index=True)
-            for number, low, high in zip(numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(counted[0])], strict=True):
+            for number, low, high in zip(
+                numbers.tolist(),
+                starts.tolist(),
+                [*starts[1:].tolist(), len(counted[0])],
+                strict=True,
+            ):
                 if self.place[number] >= 0:
                     part = self.group(number, Pairs(*(column[low:high] for column in counted)))
                     tries = np.zeros(part.rows, dtype=np.int64)
                     tries[:1] = part.tries
                     columns = [part.order, part.group, part.value, part.count, tries]
-                    yield pa.RecordBatch.from_arrays([pa.array(one) for one in columns], names=list(COLUMNS))
+                    yield pa.RecordBatch.from_arrays(
+                        [pa.array(one) for one in columns], names=list(COLUMNS)
+                    )
 
     def group(self, number: int, pairs: Pairs) -> Part:
         """Draw one group."""
         scene, seed = self.setting.scene, self.setting.seed
         label = scene.true.groups[number]
         randomness = randomness_for(seed, "group", str(number))
-        found = draw(scene.held_of(number, pairs), scene.domain(label), self.setting.terms, self.noises[self.noise[number]], randomness)
+        found = draw(
+            scene.held_of(number, pairs),
+            scene.domain(label),
+            self.setting.terms,
+            self.noises[self.noise[number]],
+            randomness,
+        )
         value, count = scene.spread(label, found.held, randomness)
         if self.each:
             value, count = np.repeat(value, count), np.ones(int(count.sum()), dtype=np.int64)
         group = np.full(len(value), self.place[number], dtype=np.int64)
-        return Part(randomness.below(ORDERS, len(value)), group, value, count, tries=found.tries, most=found.tries)
+        return Part(
+            randomness.below(ORDERS, len(value)),
+            group,
+            value,
+            count,
+            tries=found.tries,
+            most=found.tries,
+        )
 
 
 def arrays(batch: Any) -> Counted:
@@ -90,7 +126,9 @@ def arrays(batch: Any) -> Counted:
 def whole_groups(batches: Iterator[Counted]) -> Iterator[Counted]:
     """Rows that are sorted by group, in pieces that end where a group does.
 
-    >>> batches = [(np.array(one), np.array(one), np.array(one)) for one in ([1, 1], [1, 2, 3], [3, 3])]
+    >>> batches = [
+    ...     (np.array(one), np.array(one), np.array(one)) for one in ([1, 1], [1, 2, 3], [3, 3])
+    ... ]
     >>> [piece[0].tolist() for piece in whole_groups(iter(batches))]
     [[1, 1, 1, 2], [3, 3, 3]]
     """
@@ -115,16 +153,37 @@ def together(pieces: list[Counted]) -> Counted:
 
 
 def drawn_by_spark(
-    engine: Spark, scene: Scene, chooser: Chooser, found: Synthesized, output: str, *, seed: int | None, job: Job
+    engine: Spark,
+    scene: Scene,
+    chooser: Chooser,
+    found: Synthesized,
+    output: str,
+    *,
+    seed: int | None,
+    job: Job,
 ) -> tuple[Synthesized, list[Part] | None]:
     """Draw every group where Spark has it, and have Spark write the output; also the people, where they are few enough to compare."""
     job.step("drawing on Spark", DRAW)
     partition, true = Partition.of(scene, chooser, seed), scene.true
     release = scene.release
     kinds = engine.columns(release.table)
-    shape = Shape(release.group, release.value, release.count, list(scene.sizes), scene.labels, kinds[release.group], kinds[release.value])
+    shape = Shape(
+        release.group,
+        release.value,
+        release.count,
+        list(scene.sizes),
+        scene.labels,
+        kinds[release.group],
+        kinds[release.value],
+    )
     sizes = {release.group: len(true.groups) + 1, release.value: len(true.values) + 1}
-    counted = shapes_coded.coded_sums(true.table.name, sizes, keys=[[release.group], [release.value]], amount=release.count, collations=true.collations)
+    counted = shapes_coded.coded_sums(
+        true.table.name,
+        sizes,
+        keys=[[release.group], [release.value]],
+        amount=release.count,
+        collations=true.collations,
+    )
     counted.set("order", None)  # each partition sorts its own
     try:
         engine.map_groups(ROWS, counted, "k0", partition.drawn, COLUMNS)
@@ -147,7 +206,17 @@ def gathered(engine: Spark) -> Part:
 
 def totals() -> exp.Select:
     """How many rows and people were drawn, and how often."""
-    whole = [exp.Count(this=exp.Star()), *(exp.Coalesce(this=one, expressions=[exp.Literal.number(0)]) for one in (
-        exp.Sum(this=shapes.column("count")), exp.Sum(this=shapes.column("tries")), exp.Max(this=shapes.column("tries"))
-    ))]  # fmt: skip
-    return exp.select(*(exp.alias_(one, f"t{at}") for at, one in enumerate(whole))).from_(shapes.table_of(ROWS))
+    whole = [
+        exp.Count(this=exp.Star()),
+        *(
+            exp.Coalesce(this=one, expressions=[exp.Literal.number(0)])
+            for one in (
+                exp.Sum(this=shapes.column("count")),
+                exp.Sum(this=shapes.column("tries")),
+                exp.Max(this=shapes.column("tries")),
+            )
+        ),
+    ]
+    return exp.select(*(exp.alias_(one, f"t{at}") for at, one in enumerate(whole))).from_(
+        shapes.table_of(ROWS)
+    )

@@ -128,7 +128,11 @@ class Folder:
 
     def __init__(self, output: Path) -> None:
         final = output.resolve()
-        name = final.name if len(final.name) <= LONGEST else f"{final.name[:LONGEST]}-{hashlib.sha256(final.name.encode()).hexdigest()[:8]}"
+        name = (
+            final.name
+            if len(final.name) <= LONGEST
+            else f"{final.name[:LONGEST]}-{hashlib.sha256(final.name.encode()).hexdigest()[:8]}"
+        )
         self.path = final.with_name(f".{name}.tacit-parts")
         self.output = output
         self.run = ""
@@ -165,7 +169,8 @@ class Folder:
         except BlockingIOError:
             os.close(handle)
             raise EngineError(
-                f"another run is drawing {self.output} at this moment.", hint="Wait until it is done, or write to another file."
+                f"another run is drawing {self.output} at this moment.",
+                hint="Wait until it is done, or write to another file.",
             ) from None
         os.close(handle)
         return None
@@ -198,15 +203,27 @@ class Folder:
         self.forget()  # parts without a manifest belong to nothing
         self.run = secrets.token_hex(16)
         named = [{"name": one.name, "groups": one.groups, "people": one.people} for one in batches]
-        document = {"format": FORMAT, "run": self.run, "salt": salt.hex(), **asdict(facts), "batches": named}
-        self._write(self.path / MANIFEST, json.dumps(document, ensure_ascii=False, default=str).encode())
+        document = {
+            "format": FORMAT,
+            "run": self.run,
+            "salt": salt.hex(),
+            **asdict(facts),
+            "batches": named,
+        }
+        self._write(
+            self.path / MANIFEST, json.dumps(document, ensure_ascii=False, default=str).encode()
+        )
 
     def _compare(self, salt: bytes, facts: Facts, batches: Sequence[Batch]) -> None:
         kept = self._manifest()
         meant = json.loads(json.dumps(asdict(facts), default=str))
         names = [one["name"] for one in kept["batches"]]
         changed = next((key for key in WORDS if kept[key] != meant[key]), None)
-        changed = changed or ("sizes" if names != [one.name for one in batches] or bytes.fromhex(kept["salt"]) != salt else None)
+        changed = changed or (
+            "sizes"
+            if names != [one.name for one in batches] or bytes.fromhex(kept["salt"]) != salt
+            else None
+        )
         if changed is not None:
             raise DataError(
                 f"an earlier run left parts of {self.output}, and since then {told_change(changed, kept, meant)}: they cannot be published together.",
@@ -217,7 +234,11 @@ class Folder:
     def _manifest(self) -> dict[str, Any]:
         try:
             found = json.loads((self.path / MANIFEST).read_bytes())
-            known = isinstance(found, dict) and found["format"] == FORMAT and {*WORDS, "run", "salt", "batches"} <= found.keys()
+            known = (
+                isinstance(found, dict)
+                and found["format"] == FORMAT
+                and {*WORDS, "run", "salt", "batches"} <= found.keys()
+            )
         except FileNotFoundError:
             raise DataError(f"{self.path} has no manifest.") from None
         except (OSError, ValueError, KeyError):
@@ -238,9 +259,17 @@ class Folder:
     def keep(self, batch: Batch, part: Part) -> None:
         """Write the part of a batch: whole, or not at all."""
         columns = [np.ascontiguousarray(getattr(part, name), dtype="<i8") for name in COLUMNS]
-        told = {"run": self.run, "batch": batch.name, "rows": part.rows, "tries": part.tries, "most": part.most}
+        told = {
+            "run": self.run,
+            "batch": batch.name,
+            "rows": part.rows,
+            "tries": part.tries,
+            "most": part.most,
+        }
         header = json.dumps(told).encode() + b"\n"
-        self._write(self.place(batch), MAGIC, header, *(one.tobytes() for one in columns), signed=True)
+        self._write(
+            self.place(batch), MAGIC, header, *(one.tobytes() for one in columns), signed=True
+        )
 
     def kept(self, batch: Batch) -> Part | None:
         """The part of a batch; None where there is none that is whole and of this run."""
@@ -253,9 +282,15 @@ class Folder:
             return None
         line, _, rest = body[len(MAGIC) :].partition(b"\n")
         told = json.loads(line)
-        if told["run"] != self.run or told["batch"] != batch.name or len(rest) != 8 * len(COLUMNS) * told["rows"]:
+        if (
+            told["run"] != self.run
+            or told["batch"] != batch.name
+            or len(rest) != 8 * len(COLUMNS) * told["rows"]
+        ):
             return None
-        order, group, value, count = np.frombuffer(rest, dtype="<i8").reshape(len(COLUMNS), told["rows"])
+        order, group, value, count = np.frombuffer(rest, dtype="<i8").reshape(
+            len(COLUMNS), told["rows"]
+        )
         return Part(order, group, value, count, tries=told["tries"], most=told["most"])
 
     def remove(self) -> None:
@@ -293,7 +328,11 @@ def joined(arrays: Sequence[Integers]) -> Integers:
 def told_change(key: str, kept: Mapping[str, Any], meant: Mapping[str, Any]) -> str:
     """What changed, with the release's own words where it is one of them.
 
-    >>> told_change("release", {"release": {"epsilon": "1", "delta": "0"}}, {"release": {"epsilon": "2", "delta": "0"}})
+    >>> told_change(
+    ...     "release",
+    ...     {"release": {"epsilon": "1", "delta": "0"}},
+    ...     {"release": {"epsilon": "2", "delta": "0"}},
+    ... )
     'epsilon of the release changed from 1 to 2'
     """
     if key == "release":

@@ -42,7 +42,10 @@ class People:
 
     def _portion(self, portion: Sequence[Batch]) -> dict[Batch, tuple[Held, ...]]:
         held = dict(self.scene.held(members(portion, self.groups)))
-        return {one: tuple(held.get(group, NOBODY) for group in members([one], self.groups)) for one in portion}
+        return {
+            one: tuple(held.get(group, NOBODY) for group in members([one], self.groups))
+            for one in portion
+        }
 
     @cached_property
     def digests(self) -> dict[Batch, str]:
@@ -51,7 +54,10 @@ class People:
 
     def digest(self, batch: Batch, held: Iterable[Held]) -> str:
         """Who is in which cell of the groups of a batch."""
-        return self._digest.of(batch.name.encode(), *(part.astype("<i8").tobytes() for one in held for part in (one.places, one.counts)))
+        return self._digest.of(
+            batch.name.encode(),
+            *(part.astype("<i8").tobytes() for one in held for part in (one.places, one.counts)),
+        )
 
     def unchanged(self, some: Sequence[Batch]) -> Iterator[tuple[Batch, tuple[Held, ...]]]:
         """As `read`; people who are not those that were looked at first are an error."""

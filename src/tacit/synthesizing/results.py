@@ -45,12 +45,19 @@ class NoiseSummary:
         """From the noise of each sort of groups."""
         alphas = [noise.alpha for _, noise in chosen if noise.alpha is not None]
         thresholds = [noise.threshold for _, noise in chosen if noise.threshold is not None]
-        priors = [((noise.alpha or Fraction(0)) * sort.cells.expected, sort.groups) for sort, noise in chosen]
+        priors = [
+            ((noise.alpha or Fraction(0)) * sort.cells.expected, sort.groups)
+            for sort, noise in chosen
+        ]
         return cls(
-            len(chosen), min(alphas, default=None), max(alphas, default=None), sum((prior * many for prior, many in priors), Fraction(0)),
-            middle(priors) if alphas else Fraction(0), (min(thresholds), max(thresholds)) if thresholds else None,
+            len(chosen),
+            min(alphas, default=None),
+            max(alphas, default=None),
+            sum((prior * many for prior, many in priors), Fraction(0)),
+            middle(priors) if alphas else Fraction(0),
+            (min(thresholds), max(thresholds)) if thresholds else None,
             any(noise.everywhere for _, noise in chosen),
-        )  # fmt: skip
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As `tacit synthesize --json` has it."""
@@ -59,7 +66,11 @@ class NoiseSummary:
             found |= with_decimals({"least_alpha": self.least, "greatest_alpha": self.greatest})
             found |= with_decimals({"prior_people": self.prior, "prior_people_median": self.median})
         if self.thresholds is not None:
-            found |= {"least_threshold": str(self.thresholds[0]), "greatest_threshold": str(self.thresholds[1]), "everywhere": self.everywhere}
+            found |= {
+                "least_threshold": str(self.thresholds[0]),
+                "greatest_threshold": str(self.thresholds[1]),
+                "everywhere": self.everywhere,
+            }
         return found
 
 
@@ -143,7 +154,9 @@ class Synthesized:
         """In a sentence: what was written, or why nothing was."""
         if self.output is None:
             failed = [verdict for verdict in self.verdicts if verdict.status != "holds"]
-            told = "; ".join(f"{verdict.label} is {verdict.status}: {verdict.because}" for verdict in failed)
+            told = "; ".join(
+                f"{verdict.label} is {verdict.status}: {verdict.because}" for verdict in failed
+            )
             return f"nothing was drawn or written, because {told}"
         return f"{self.drawing.people:,} synthetic people in {self.groups:,} groups were written to {self.output}"
 
@@ -162,27 +175,40 @@ class Synthesized:
             "steps": [step_json(step, self.terms) for step in self.steps],
             "groups": str(self.groups),
             "people": str(self.people),
-            "dropped": {"people": str(self.dropped[0]), "pairs": str(self.dropped[1])} if owner else None,
+            "dropped": {"people": str(self.dropped[0]), "pairs": str(self.dropped[1])}
+            if owner
+            else None,
             "drawn": {
-                "people": str(self.drawing.people), "rows": str(self.drawing.rows), "batches": str(self.drawing.batches),
-                "resumed": str(self.drawing.resumed), "workers": str(self.drawing.workers),
+                "people": str(self.drawing.people),
+                "rows": str(self.drawing.rows),
+                "batches": str(self.drawing.batches),
+                "resumed": str(self.drawing.resumed),
+                "workers": str(self.drawing.workers),
             },
-            "tries": {"all": str(self.drawing.tries), "most": str(self.drawing.most_tries)} if owner else None,
+            "tries": {"all": str(self.drawing.tries), "most": str(self.drawing.most_tries)}
+            if owner
+            else None,
             "baseline": self.baseline.to_json() if owner and self.baseline is not None else None,
             "budget": dict(self.budget),
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
 
 
 def step_json(step: Step, terms: Terms) -> dict[str, Any]:
     """What is spent once an option is counted, and the dissertation's own number where it has one."""
     found = {"name": step.name, "epsilon": step.epsilon, **with_decimals({"delta": terms.delta})}
-    return found | {"printed_epsilon": step.printed if step.printed is None or isfinite(step.printed) else None}
+    return found | {
+        "printed_epsilon": step.printed if step.printed is None or isfinite(step.printed) else None
+    }
 
 
 def terms_json(terms: Terms) -> dict[str, Any]:
     """What a release promises, as JSON."""
     return {
-        "epsilon": str(terms.epsilon), "epsilon_decimal": float(terms.epsilon), **with_decimals({"delta": terms.delta}),
-        "guarantee": terms.guarantee, "mechanism": terms.mechanism, "accept": None if terms.accept is None else plain(terms.accept),
-    }  # fmt: skip
+        "epsilon": str(terms.epsilon),
+        "epsilon_decimal": float(terms.epsilon),
+        **with_decimals({"delta": terms.delta}),
+        "guarantee": terms.guarantee,
+        "mechanism": terms.mechanism,
+        "accept": None if terms.accept is None else plain(terms.accept),
+    }

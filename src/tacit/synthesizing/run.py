@@ -68,17 +68,34 @@ def synthesize(
     begun, job = time.perf_counter(), job or Job()
     named = the_release(plan, release)
     if workers is not None and workers < 1:
-        raise ParameterError(f"--workers {workers}: at least one process has to draw.", parameter="workers", hint="Leave it out: one for each processor.")
+        raise ParameterError(
+            f"--workers {workers}: at least one process has to draw.",
+            parameter="workers",
+            hint="Leave it out: one for each processor.",
+        )
     with Desk(plan, job, {named.name: NEW}) as desk:
         keep = owners_files(plan)
         refuse_on_spark(desk.engine, restart, workers)
         desk.engine.check_target(output, keep=keep)
         job.step("counting the groups", 0.0)
         scene = desk.synthetic.scene(named.name)
-        desk.engine.check_target(output, keep=keep)  # once more: now the engine knows which files it reads
+        desk.engine.check_target(
+            output, keep=keep
+        )  # once more: now the engine knows which files it reads
         found, spending = judged(desk, named, seed, job)
         if not found.exit_status:
-            found = drawn_and_written(desk, scene, spending, found, output, seed=seed, restart=restart, workers=workers, compare=compare, job=job)
+            found = drawn_and_written(
+                desk,
+                scene,
+                spending,
+                found,
+                output,
+                seed=seed,
+                restart=restart,
+                workers=workers,
+                compare=compare,
+                job=job,
+            )
         job.step("done", 1.0)
     return replace(found, seconds=time.perf_counter() - begun)
 
@@ -88,7 +105,9 @@ def the_release(plan: Plan, name: str) -> Synthetic:
     known = [one for one, release in plan.releases.items() if isinstance(release, Synthetic)]
     found = plan.releases.get(name)
     if found is None:
-        raise InputError(f"the plan has no release {name!r}.", hint=did_you_mean(name, known or plan.releases))
+        raise InputError(
+            f"the plan has no release {name!r}.", hint=did_you_mean(name, known or plan.releases)
+        )
     if not isinstance(found, Synthetic):
         write = f"{{table: {getattr(found, 'table', 'people')}, synthetic: {{group: COLUMN, value: COLUMN, epsilon: 1, delta: 1e-6}}}}"
         hint = did_you_mean(name, known) if known else f"Write it as {name}: {write}"
@@ -99,7 +118,9 @@ def the_release(plan: Plan, name: str) -> Synthetic:
 # -- before anything is drawn ----------------------------------------------------------------------------
 
 
-def judged(desk: Desk, release: Synthetic, seed: int | None, job: Job) -> tuple[Synthesized, Spending]:
+def judged(
+    desk: Desk, release: Synthetic, seed: int | None, job: Job
+) -> tuple[Synthesized, Spending]:
     """The noise of every group, what it spends, and what the checks say."""
     questions = desk.synthetic
     scene, planned = questions.scene(release.name), questions.planned(release.name)
@@ -107,15 +128,24 @@ def judged(desk: Desk, release: Synthetic, seed: int | None, job: Job) -> tuple[
     try:
         noise = NoiseSummary.of(spending.noises)
     except CannotPromise as error:
-        raise ParameterError(f"release {release.name}: {error.message}", parameter="epsilon", hint=error.hint).at(
-            questions.plan.mark("releases", release.name, "synthetic")
-        ) from None
+        raise ParameterError(
+            f"release {release.name}: {error.message}", parameter="epsilon", hint=error.hint
+        ).at(questions.plan.mark("releases", release.name, "synthetic")) from None
     verdicts = tuple(asked(desk, release, job))
     terms = scene.terms
     found = Synthesized(
-        release.name, None, verdicts, terms, noise, steps(release, spending, worst(spending, verdicts)), len(scene.sizes), scene.people,
-        (scene.outside.people, scene.outside.pairs), budget=budget(terms), warnings=(SEEDED,) if seed is not None else (),
-    )  # fmt: skip
+        release.name,
+        None,
+        verdicts,
+        terms,
+        noise,
+        steps(release, spending, worst(spending, verdicts)),
+        len(scene.sizes),
+        scene.people,
+        (scene.outside.people, scene.outside.pairs),
+        budget=budget(terms),
+        warnings=(SEEDED,) if seed is not None else (),
+    )
     return replace(found, warnings=(*found.warnings, *notes(questions.plan, found))), spending
 
 
@@ -124,7 +154,11 @@ def notes(plan: Plan, found: Synthesized) -> Iterator[str]:
     if found.release in plan.published:
         yield OUT_ALREADY.format(release=found.release)
     promised = float(found.terms.epsilon)
-    if found.terms.accept is not None and found.steps and found.steps[-1].epsilon < NOT_USED * promised:
+    if (
+        found.terms.accept is not None
+        and found.steps
+        and found.steps[-1].epsilon < NOT_USED * promised
+    ):
         yield f"accept, not epsilon, decides how much noise there is: only {found.steps[-1].epsilon} of an epsilon of {found.terms.epsilon} is used."
 
 
@@ -133,19 +167,32 @@ def steps(release: Synthetic, spending: Spending, sort: Sort) -> tuple[Step, ...
     found = tuple(spending.steps(sort))
     if release.coarsen is None:
         return found
-    return (*found, replace(found[-1], name="coarsening, and placing inside", printed=found[-1].epsilon))
+    return (
+        *found,
+        replace(found[-1], name="coarsening, and placing inside", printed=found[-1].epsilon),
+    )
 
 
 def worst(spending: Spending, verdicts: Sequence[Verdict]) -> Sort:
     """The sort of groups that spends the most, as a check has found it; else that with the most people."""
-    sizes = [fact for one in verdicts if isinstance(one.evidence, Certificate) for fact in [one.evidence.facts.get("worst_group_size")] if fact]
+    sizes = [
+        fact
+        for one in verdicts
+        if isinstance(one.evidence, Certificate)
+        for fact in [one.evidence.facts.get("worst_group_size")]
+        if fact
+    ]
     sorts = [sort for sort, _ in spending.noises]
     return max(sorts, key=lambda sort: (sort.people in sizes, sort.people))
 
 
 def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
     """The verdicts of the release's own checks, with what is out already; without any, of the definition that it promises."""
-    own = [check for check in desk.plan.checks if release.name in check.releases and check.kind in OF_SYNTHETIC]
+    own = [
+        check
+        for check in desk.plan.checks
+        if release.name in check.releases and check.kind in OF_SYNTHETIC
+    ]
     path = ("releases", release.name, "synthetic")
     for check in own or [Check(KINDS[release.guarantee], releases=(release.name,), path=path)]:
         job.step(f"asking {check.kind} of {', '.join(check.releases)}", DRAW)
@@ -156,9 +203,18 @@ def asked(desk: Desk, release: Synthetic, job: Job) -> Iterator[Verdict]:
 
 
 def drawn_and_written(
-    desk: Desk, scene: Scene, spending: Spending, found: Synthesized, output: str, *,
-    seed: int | None, restart: bool, workers: int | None, compare: bool, job: Job,
-) -> Synthesized:  # fmt: skip
+    desk: Desk,
+    scene: Scene,
+    spending: Spending,
+    found: Synthesized,
+    output: str,
+    *,
+    seed: int | None,
+    restart: bool,
+    workers: int | None,
+    compare: bool,
+    job: Job,
+) -> Synthesized:
     """Draw what is missing, compare it with the truth, and publish it."""
     path = place.file_of(output)
     if path is not None and path.exists():
@@ -166,7 +222,9 @@ def drawn_and_written(
     if isinstance(desk.engine, Spark):
         from tacit.synthesizing.on_spark import drawn_by_spark
 
-        found, parts = drawn_by_spark(desk.engine, scene, spending.chooser, found, output, seed=seed, job=job)
+        found, parts = drawn_by_spark(
+            desk.engine, scene, spending.chooser, found, output, seed=seed, job=job
+        )
         return measured(People(scene, b""), parts, found, seed, compare, job)
     with Folder(path or desk.plan.folder / output) as folder:
         if restart:
@@ -176,7 +234,9 @@ def drawn_and_written(
         folder.begin(salt, facts(desk.plan, scene, people, salt, seed), people.batches)
         shape = shape_of(desk.engine, scene, people.groups)
         with explained(folder, people.batches):
-            drawing = draw_missing(people, folder, spending.chooser, seed=seed, workers=workers, job=job)
+            drawing = draw_missing(
+                people, folder, spending.chooser, seed=seed, workers=workers, job=job
+            )
             found = measured(people, read(folder, people.batches), found, seed, compare, job)
             rows = publish(folder, people.batches, shape, desk.engine, output, job=job)
         folder.remove()
@@ -188,9 +248,15 @@ def refuse_on_spark(engine: Engine, restart: bool, workers: int | None) -> None:
     if not isinstance(engine, Spark):
         return
     if restart:
-        raise InputError("on Spark a run is not kept in parts, so there is nothing to restart.", hint="Leave --restart out.")
+        raise InputError(
+            "on Spark a run is not kept in parts, so there is nothing to restart.",
+            hint="Leave --restart out.",
+        )
     if workers is not None:
-        raise InputError("on Spark each partition draws its own groups.", hint="Leave --workers out, and give Spark the cores instead.")
+        raise InputError(
+            "on Spark each partition draws its own groups.",
+            hint="Leave --workers out, and give Spark the cores instead.",
+        )
 
 
 def facts(plan: Plan, scene: Scene, people: People, salt: bytes, seed: int | None) -> Facts:
@@ -199,21 +265,37 @@ def facts(plan: Plan, scene: Scene, people: People, salt: bytes, seed: int | Non
     files = [(plan.folder / name).read_bytes() for name in release.files()]
     return Facts(
         release={
-            "table": release.table, "group": release.group, "value": release.value, "count": release.count, "epsilon": str(scene.terms.epsilon),
-            "delta": str(release.delta), "guarantee": release.guarantee, "mechanism": release.mechanism, "accept": str(release.accept),
-            "outside": release.outside, "options": repr((release.domain, release.prior, release.coarsen, release.shrink)),
+            "table": release.table,
+            "group": release.group,
+            "value": release.value,
+            "count": release.count,
+            "epsilon": str(scene.terms.epsilon),
+            "delta": str(release.delta),
+            "guarantee": release.guarantee,
+            "mechanism": release.mechanism,
+            "accept": str(release.accept),
+            "outside": release.outside,
+            "options": repr((release.domain, release.prior, release.coarsen, release.shrink)),
         },
         cells=digest.of(*(str(value).encode() for value in scene.labels), *files),
         sizes=digest.of(*(f"{group} {size}".encode() for group, size in scene.sizes.items())),
         seed="none" if seed is None else digest.of(str(seed).encode()),
         counts=tuple(people.digests[one] for one in people.batches),
-    )  # fmt: skip
+    )
 
 
 def shape_of(engine: Engine, scene: Scene, groups: Sequence[Any]) -> Shape:
     """The columns of the output."""
     release, kinds = scene.release, engine.columns(scene.release.table)
-    return Shape(release.group, release.value, release.count, groups, scene.labels, kinds[release.group], kinds[release.value])
+    return Shape(
+        release.group,
+        release.value,
+        release.count,
+        groups,
+        scene.labels,
+        kinds[release.group],
+        kinds[release.value],
+    )
 
 
 @contextmanager
@@ -223,13 +305,22 @@ def explained(folder: Folder, batches: Sequence[Batch]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         kept = sum(folder.place(batch).exists() for batch in batches)
-        raise KeyboardInterrupt(f"{kept:,} of {len(batches):,} batches are drawn. {GO_ON} With --restart they are thrown away.") from None
+        raise KeyboardInterrupt(
+            f"{kept:,} of {len(batches):,} batches are drawn. {GO_ON} With --restart they are thrown away."
+        ) from None
 
 
 # -- looking at it ---------------------------------------------------------------------------------------
 
 
-def measured(people: People, rows: Iterable[Rows] | None, found: Synthesized, seed: int | None, against: bool, job: Job) -> Synthesized:
+def measured(
+    people: People,
+    rows: Iterable[Rows] | None,
+    found: Synthesized,
+    seed: int | None,
+    against: bool,
+    job: Job,
+) -> Synthesized:
     """With the utility, that of a histogram with the same terms, and what the report draws; not where there are too many people."""
     from tacit.utility.flow_comparison import compare
 
@@ -246,4 +337,6 @@ def measured(people: People, rows: Iterable[Rows] | None, found: Synthesized, se
         job.step("comparing with a thresholded histogram", COMPARE + 0.03)
         other = histogram(people, seed)
         baseline = compare(true, other, positions) if other is not None else None
-    return replace(found, utility=utility, baseline=baseline, picture=Picture(true, synthetic, positions))
+    return replace(
+        found, utility=utility, baseline=baseline, picture=Picture(true, synthetic, positions)
+    )

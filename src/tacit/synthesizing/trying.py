@@ -76,7 +76,11 @@ class SetTerms:
         """The text with those terms.
 
         >>> text = "releases:\\n  map: {table: jobs, synthetic: {group: to, value: from, epsilon: 1, delta: 0}}  # mine\\n"
-        >>> print(SetTerms("map", {"epsilon": Fraction(5, 2), "delta": None}).applied(text).splitlines()[1])
+        >>> print(
+        ...     SetTerms("map", {"epsilon": Fraction(5, 2), "delta": None})
+        ...     .applied(text)
+        ...     .splitlines()[1]
+        ... )
           map: {table: jobs, synthetic: {group: to, value: from, epsilon: 2.5}}  # mine
         """
         for key, value in self.terms.items():

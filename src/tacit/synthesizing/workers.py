@@ -81,7 +81,9 @@ def drawn(task: Task, setting: Setting) -> Drawn:
     """Draw the groups of a batch."""
     randomness = randomness_for(setting.seed, task.batch.name, setting.purpose)
     groups, values, counts, tries, most = [], [], [], 0, 0
-    for place, (group, held, noise) in enumerate(zip(task.groups, task.held, task.noises, strict=True), task.batch.first):
+    for place, (group, held, noise) in enumerate(
+        zip(task.groups, task.held, task.noises, strict=True), task.batch.first
+    ):
         found = draw(held, setting.scene.domain(group), setting.terms, noise, randomness)
         where, many = setting.scene.spread(group, found.held, randomness)
         groups.append(np.full(len(where), place, dtype=np.int64))
@@ -166,9 +168,11 @@ class Worker:
     def __init__(self, setting: Setting) -> None:
         # Not multiprocessing: it would run the caller's own script again, and leave its processes behind when this one is killed.
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CODE.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-c", CODE.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             process_group=0,  # Ctrl-C is for us; we end it
-        )  # fmt: skip
+        )
         self._setting: Setting | None = setting
 
     def ask(self, task: Task) -> Drawn:
@@ -183,7 +187,8 @@ class Worker:
             answer = pickle.load(self.process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             raise EngineError(
-                "a process that draws ended before it was done; the memory may be too small.", hint=f"Try again with fewer --workers. {GO_ON}"
+                "a process that draws ended before it was done; the memory may be too small.",
+                hint=f"Try again with fewer --workers. {GO_ON}",
             ) from None
         if isinstance(answer, TacitError):
             raise answer

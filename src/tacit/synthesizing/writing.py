@@ -46,7 +46,16 @@ class Shape:
         return [self.group, self.value, *([self.count] if self.count is not None else [])]
 
 
-def publish(folder: Folder, batches: Sequence[Batch], shape: Shape, engine: Engine, output: str, *, replace: bool = False, job: Job) -> int:
+def publish(
+    folder: Folder,
+    batches: Sequence[Batch],
+    shape: Shape,
+    engine: Engine,
+    output: str,
+    *,
+    replace: bool = False,
+    job: Job,
+) -> int:
     """Write the output from the parts of all batches; how many rows it has."""
     path = place.file_of(output)
     with going_on():
@@ -62,7 +71,9 @@ def publish(folder: Folder, batches: Sequence[Batch], shape: Shape, engine: Engi
         from tacit.engines.duckdb_words import quoted
 
         with DuckDB() as writer:
-            writer.connection.execute(f"SET temp_directory = {quoted(folder.path / 'spill')}; SET memory_limit = '{MEMORY}'")
+            writer.connection.execute(
+                f"SET temp_directory = {quoted(folder.path / 'spill')}; SET memory_limit = '{MEMORY}'"
+            )
             rows = gather(writer, folder, batches, job)
             job.step("writing the output", 0.97)
             write(writer, shape, output, rows, typed=place.format_of(path) != "csv")
@@ -78,7 +89,9 @@ def going_on() -> Iterator[None]:
         raise with_word(error) from None
 
 
-def write(writer: Engine, shape: Shape, output: str, rows: int, *, typed: bool, replace: bool = False) -> None:
+def write(
+    writer: Engine, shape: Shape, output: str, rows: int, *, typed: bool, replace: bool = False
+) -> None:
     """Join the rows with their labels and save them."""
     writer.put_map(GROUPS, labelled(shape.groups))
     writer.put_map(VALUES, labelled(shape.values))
@@ -87,7 +100,10 @@ def write(writer: Engine, shape: Shape, output: str, rows: int, *, typed: bool, 
 
 def labelled(labels: Sequence[Any]) -> dict[str, Relation]:
     """Labels as text, by their place."""
-    return {"number": np.arange(len(labels), dtype=np.int64), "label": [None if one is None else value_text(one) for one in labels]}
+    return {
+        "number": np.arange(len(labels), dtype=np.int64),
+        "label": [None if one is None else value_text(one) for one in labels],
+    }
 
 
 def ordered(shape: Shape, *, typed: bool) -> exp.Select:
@@ -103,7 +119,10 @@ def ordered(shape: Shape, *, typed: bool) -> exp.Select:
             label = exp.cast(label, SQL_TYPES.get(kind, "TEXT"))
         return exp.alias_(label, name, quoted=True)
 
-    columns = [shown(GROUPS, shape.group, shape.group_kind), shown(VALUES, shape.value, shape.value_kind)]
+    columns = [
+        shown(GROUPS, shape.group, shape.group_kind),
+        shown(VALUES, shape.value, shape.value_kind),
+    ]
     if shape.count is not None:
         columns.append(exp.alias_(column("count", ROWS), shape.count, quoted=True))
     return (
@@ -118,7 +137,9 @@ def ordered(shape: Shape, *, typed: bool) -> exp.Select:
 def put_rows(engine: Engine, folder: Folder, batches: Sequence[Batch]) -> int:
     """Hand the rows of all parts to the source."""
     parts = list(read(folder, batches))
-    engine.put_map(ROWS, {name: joined([getattr(part, name) for part in parts]) for name in COLUMNS})
+    engine.put_map(
+        ROWS, {name: joined([getattr(part, name) for part in parts]) for name in COLUMNS}
+    )
     return sum(part.rows for part in parts)
 
 
@@ -128,7 +149,9 @@ def gather(writer: DuckDB, store: Store, batches: Sequence[Batch], job: Job) -> 
 
     connection, rows = writer.connection, 0
     try:
-        connection.execute(f'CREATE OR REPLACE TABLE {ROWS} ({", ".join(f"{chr(34)}{name}{chr(34)} BIGINT" for name in COLUMNS)})')
+        connection.execute(
+            f"CREATE OR REPLACE TABLE {ROWS} ({', '.join(f'{chr(34)}{name}{chr(34)} BIGINT' for name in COLUMNS)})"
+        )
         for number, part in enumerate(read(store, batches)):
             connection.register("part", {name: getattr(part, name) for name in COLUMNS})
             connection.execute(f"INSERT INTO {ROWS} FROM part")
@@ -148,6 +171,7 @@ def read(store: Store, batches: Sequence[Batch]) -> Iterator[Part]:
         part = store.kept(batch)
         if part is None:
             raise EngineError(
-                f"a part of {store.output} was there and is not any more: nothing was written.", hint="Run the command again; it is drawn then."
+                f"a part of {store.output} was there and is not any more: nothing was written.",
+                hint="Run the command again; it is drawn then.",
             )
         yield part

@@ -11,7 +11,22 @@ import numpy as np
 from tacit.tables.counts import Counts
 
 UNKNOWN_WORDS = frozenset(
-    {"?", "-", "--", "n/a", "na", "n.a.", "nan", "none", "null", "nil", "unknown", "missing", "unspecified", "not known"}
+    {
+        "?",
+        "-",
+        "--",
+        "n/a",
+        "na",
+        "n.a.",
+        "nan",
+        "none",
+        "null",
+        "nil",
+        "unknown",
+        "missing",
+        "unspecified",
+        "not known",
+    }
     | {"unbekannt", "inconnu", "desconocido"}
 )
 
@@ -44,7 +59,9 @@ def unknown_words(values: Sequence[Any]) -> list[Any]:
     return [value for value in values if folded(value) in UNKNOWN_WORDS]
 
 
-def cleaned(base: Counts, column: str, *, unknown: Collection[Any] = (), merge_spelling: bool = False) -> Counts:
+def cleaned(
+    base: Counts, column: str, *, unknown: Collection[Any] = (), merge_spelling: bool = False
+) -> Counts:
     """The same counts with some values of a column missing, and spelling variants as one value."""
     values = base.dictionaries[column]
     kept: dict[Any, int] = {}
@@ -55,7 +72,10 @@ def cleaned(base: Counts, column: str, *, unknown: Collection[Any] = (), merge_s
             continue
         name = folded(value) if merge_spelling else value
         targets.append(kept.setdefault(name, len(kept)))
-    names = [next(value for value, code in zip(values, targets, strict=True) if code == new) for new in kept.values()]
+    names = [
+        next(value for value, code in zip(values, targets, strict=True) if code == new)
+        for new in kept.values()
+    ]
     codes = np.array([len(kept) if code < 0 else code for code in (*targets, -1)], dtype=np.int64)
     missing = base.with_missing | {column} if -1 in targets else base.with_missing
     raw = {

@@ -65,7 +65,9 @@ class Counts:
         if column not in self._codes:
             number = next(i for i, key in enumerate(self.packing) if column in key)
             codes = self.keys[number] // self._stride(number, column)
-            self._codes[column] = codes if column == self.packing[number][0] else codes % self.radix[column]
+            self._codes[column] = (
+                codes if column == self.packing[number][0] else codes % self.radix[column]
+            )
         return self._codes[column]
 
     def missing(self, column: str) -> int:
@@ -89,7 +91,9 @@ class Counts:
     def rows_by_code(self, column: str) -> Integers:
         """How many rows have each code of a column, the one for missing among them."""
         if column not in self._rows:
-            found = np.bincount(self.codes(column), weights=self.occurrences, minlength=self.size(column))
+            found = np.bincount(
+                self.codes(column), weights=self.occurrences, minlength=self.size(column)
+            )
             self._rows[column] = found.astype(np.int64)
         return self._rows[column]
 
@@ -97,14 +101,22 @@ class Counts:
         """How many people have each value of a column."""
         code, number = self.codes(column), self.size(column) - 1
         if self.persons is None:
-            return np.bincount(code, weights=self.occurrences, minlength=number).astype(np.int64)[:number]
+            return np.bincount(code, weights=self.occurrences, minlength=number).astype(np.int64)[
+                :number
+            ]
         pair = np.unique(code * (int(self.persons.max(initial=0)) + 1) + self.persons)
-        return np.bincount(pair // (int(self.persons.max(initial=0)) + 1), minlength=number)[:number]
+        return np.bincount(pair // (int(self.persons.max(initial=0)) + 1), minlength=number)[
+            :number
+        ]
 
     def packed(self, columns: Sequence[str]) -> Integers | None:
         """The codes of some columns in one integer, where the engine has packed them so already."""
         first = self.packing[0] if self.packing else ()
-        if not columns or first[: len(columns)] != tuple(columns) or self.recoded.keys() & set(columns):
+        if (
+            not columns
+            or first[: len(columns)] != tuple(columns)
+            or self.recoded.keys() & set(columns)
+        ):
             return None
         return self.keys[0] // self._stride(0, columns[-1])
 
@@ -123,16 +135,24 @@ class Counts:
         return prod(self.radix[name] for name in key[key.index(column) + 1 :])
 
 
-def count(engine: Engine, table: str, columns: Sequence[str], *, person: Sequence[str] = ()) -> Counts:
+def count(
+    engine: Engine, table: str, columns: Sequence[str], *, person: Sequence[str] = ()
+) -> Counts:
     """Count the distinct combinations of some columns where the rows are."""
     collations = engine.collations(table)
     found = {
-        name: [row[0] for row in engine.rows(shapes.dictionary(table, [name], collations))] for name in columns
+        name: [row[0] for row in engine.rows(shapes.dictionary(table, [name], collations))]
+        for name in columns
     }
-    dictionaries = {name: tuple(value for value in values if value is not None) for name, values in found.items()}
+    dictionaries = {
+        name: tuple(value for value in values if value is not None)
+        for name, values in found.items()
+    }
     sizes = {name: len(values) + 1 for name, values in dictionaries.items()}
     packing = pack_columns(sizes)
-    query = shapes_coded.coded_counts(table, sizes, keys=packing, person=person, collations=collations)
+    query = shapes_coded.coded_counts(
+        table, sizes, keys=packing, person=person, collations=collations
+    )
     *keys, occurrences = engine.numbers(query)
     persons = keys.pop() if person else None
     with_missing = frozenset(name for name in columns if len(found[name]) > len(dictionaries[name]))
@@ -165,7 +185,9 @@ def narrow(codes: Integers, size: int) -> Any:
     return codes.astype(np.min_scalar_type(max(size - 1, 0)))
 
 
-def pack_codes(codes: Sequence[Integers], sizes: Sequence[int], length: int) -> tuple[Integers, int]:
+def pack_codes(
+    codes: Sequence[Integers], sizes: Sequence[int], length: int
+) -> tuple[Integers, int]:
     """One integer per row for several codes, in lexicographic order, and the size of its range.
 
     Where the range would not fit into 62 bits, what was packed so far is renumbered densely first.

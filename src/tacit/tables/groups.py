@@ -114,11 +114,15 @@ def group(
         seen = matches(seen, quasi, levels)
     if sensitive is None:
         return Groups(tuple(quasi), levels, base, key, *seen.tally(), overlapping=match_any)
-    groups = Groups(tuple(quasi), levels, base, key, nothing(), nothing(), sensitive, overlapping=match_any)
+    groups = Groups(
+        tuple(quasi), levels, base, key, nothing(), nothing(), sensitive, overlapping=match_any
+    )
     return with_cells(groups, seen)
 
 
-def group_keys(base: Counts, quasi: Sequence[str], levels: Mapping[str, Level]) -> tuple[Integers, int]:
+def group_keys(
+    base: Counts, quasi: Sequence[str], levels: Mapping[str, Level]
+) -> tuple[Integers, int]:
     """One integer per combination that tells its group, and the size of its range."""
     sizes = [len(levels[name].labels) for name in quasi]
     packed = base.packed(quasi) if all(levels[name].is_identity for name in quasi) else None
@@ -141,7 +145,9 @@ class People:
         if self.base.persons is None:
             return tally(self.key, self.base.occurrences[self.rows], self.room)
         person = self.base.persons[self.rows]
-        pair, _ = pack_codes([self.key, person], [self.room, int(person.max(initial=0)) + 1], len(person))
+        pair, _ = pack_codes(
+            [self.key, person], [self.room, int(person.max(initial=0)) + 1], len(person)
+        )
         once = np.unique(pair, return_index=True)[1]
         return tally(self.key[once], np.ones(len(once), dtype=np.int64), self.room)
 
@@ -150,7 +156,9 @@ def with_cells(groups: Groups, seen: People) -> Groups:
     """Count the people of every group, and of every sensitive value within it."""
     base, sensitive = groups.base, str(groups.sensitive)
     size = base.size(sensitive)
-    by_value = replace(seen, key=seen.key * size + base.codes(sensitive)[seen.rows], room=seen.room * size)
+    by_value = replace(
+        seen, key=seen.key * size + base.codes(sensitive)[seen.rows], room=seen.room * size
+    )
     cells, counts = by_value.tally()
     owner, values = np.divmod(cells, size)
     keys, sizes = seen.tally() if base.persons is not None else tally(owner, counts, seen.room)
@@ -158,14 +166,26 @@ def with_cells(groups: Groups, seen: People) -> Groups:
     known = values < size - 1
     if not bool(known.all()):
         owner, values, counts = owner[known], values[known], counts[known]
-    ambiguous = ambiguity(seen, keys, sensitive, owner, values, counts) if base.persons is not None else None
+    ambiguous = (
+        ambiguity(seen, keys, sensitive, owner, values, counts)
+        if base.persons is not None
+        else None
+    )
     if ambiguous is not None:
         owner, values, counts = one_value_each(owner, values, counts, ambiguous.people)
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(keys)))))
     order = most_frequent_first(owner, counts)
     if order is not None:
         values, counts = values[order], counts[order]
-    return replace(groups, keys=keys, sizes=sizes, starts=starts, values=values, counts=counts, ambiguous=ambiguous)
+    return replace(
+        groups,
+        keys=keys,
+        sizes=sizes,
+        starts=starts,
+        values=values,
+        counts=counts,
+        ambiguous=ambiguous,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +204,12 @@ class Ambiguous:
 
 
 def ambiguity(
-    seen: People, keys: Integers, sensitive: str, owner: Integers, values: Integers, counts: Integers
+    seen: People,
+    keys: Integers,
+    sensitive: str,
+    owner: Integers,
+    values: Integers,
+    counts: Integers,
 ) -> Ambiguous | None:
     """Find people who have more than one value within a group; None where nobody has."""
     code, size = seen.base.codes(sensitive)[seen.rows], seen.base.size(sensitive)
@@ -214,7 +239,9 @@ def positions(keys: Integers, found: Integers) -> Integers:
     """
     begins = run_starts(found)
     lengths = np.diff(np.append(begins, len(found)))
-    place = np.arange(len(keys)) if len(begins) == len(keys) else np.searchsorted(keys, found[begins])
+    place = (
+        np.arange(len(keys)) if len(begins) == len(keys) else np.searchsorted(keys, found[begins])
+    )
     return np.repeat(place, lengths)
 
 
@@ -263,11 +290,20 @@ def matches(seen: People, quasi: Sequence[str], levels: Mapping[str, Level]) -> 
     codes = [levels[name].codes[seen.base.codes(name)] for name in quasi]
     sizes = [len(levels[name].labels) for name in quasi]
     absent = [code == missing_code(levels[name]) for name, code in zip(quasi, codes, strict=True)]
-    pattern, _ = pack_codes([one.astype(np.int64) for one in absent], [2] * len(absent), len(seen.rows))
+    pattern, _ = pack_codes(
+        [one.astype(np.int64) for one in absent], [2] * len(absent), len(seen.rows)
+    )
     rows = [np.flatnonzero(pattern == one) for one in np.unique(pattern)]
     lacking = [[bool(one[some[0]]) for one in absent] for some in rows]
     pairs = [
-        join(seen.key, [i for i in range(len(quasi)) if not (here[i] or there[i])], codes, sizes, left, right)
+        join(
+            seen.key,
+            [i for i in range(len(quasi)) if not (here[i] or there[i])],
+            codes,
+            sizes,
+            left,
+            right,
+        )
         for left, here in zip(rows, lacking, strict=True)
         for right, there in zip(rows, lacking, strict=True)
     ]
@@ -313,7 +349,9 @@ def people_alike(groups: Groups, others: Groups) -> Integers:
     both = []
     for side in (groups, others):
         first = np.unique(side.key_of_row, return_index=True)[1]
-        both.append([side.levels[name].codes[side.base.codes(name)[first]] for name in groups.columns])
+        both.append(
+            [side.levels[name].codes[side.base.codes(name)[first]] for name in groups.columns]
+        )
     codes, sizes = [], []
     for place, name in enumerate(groups.columns):
         ours, theirs = groups.levels[name].labels, others.levels[name].labels

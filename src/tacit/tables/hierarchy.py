@@ -82,7 +82,12 @@ class Hierarchy:
 
 
 def hierarchy(
-    column: str, values: Labels, spec: HierarchySpec | None = None, *, rows: Rows = (), file: str = ""
+    column: str,
+    values: Labels,
+    spec: HierarchySpec | None = None,
+    *,
+    rows: Rows = (),
+    file: str = "",
 ) -> Hierarchy:
     """Build the hierarchy of a column for the values it has.
 
@@ -114,7 +119,10 @@ def hierarchy(
 def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[bool]:
     """Which levels hide the column altogether, whoever is in the table: those where every value reads `*`."""
     if isinstance(spec, CsvHierarchy):
-        hides = [height > 0 and all(row[height] == SUPPRESSED for _, row in rows) for height in range(levels)]
+        hides = [
+            height > 0 and all(row[height] == SUPPRESSED for _, row in rows)
+            for height in range(levels)
+        ]
         # Above a level that hides everything there is nothing to tell apart, whatever it is called.
         return list(accumulate(hides, or_))
     return [height == levels - 1 > 0 for height in range(levels)]
@@ -123,11 +131,15 @@ def suppressing(spec: HierarchySpec | None, rows: Rows, levels: int) -> list[boo
 def coded(labels: Labels, *, suppressed: bool) -> Level:
     """Number the labels in the order of the values; where the column is suppressed all read the same, `*` as a rule."""
     if suppressed:
-        return Level((labels[0] if labels else SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64))
+        return Level(
+            (labels[0] if labels else SUPPRESSED,), np.zeros(len(labels) + 1, dtype=np.int64)
+        )
     numbers: dict[Any, int] = {}
     for label in (*labels, None):
         numbers.setdefault(label, len(numbers))
-    return Level(tuple(numbers), np.array([numbers[label] for label in (*labels, None)], dtype=np.int64))
+    return Level(
+        tuple(numbers), np.array([numbers[label] for label in (*labels, None)], dtype=np.int64)
+    )
 
 
 def check_nested(column: str, levels: Sequence[Labels], file: str) -> None:
@@ -151,7 +163,9 @@ def csv_labels(column: str, values: Labels, rows: Rows, file: str) -> list[Label
     [('*', '*')]
     """
     if not rows:
-        raise DataError(f"{file} is empty.", hint="Each line says: value;level 1;level 2;...;*", mark=Mark(file))
+        raise DataError(
+            f"{file} is empty.", hint="Each line says: value;level 1;level 2;...;*", mark=Mark(file)
+        )
     width = len(rows[0][1])
     table: dict[str, tuple[int, Sequence[str]]] = {}
     for line, row in rows:
@@ -172,7 +186,12 @@ def csv_labels(column: str, values: Labels, rows: Rows, file: str) -> list[Label
 
 
 def check_hierarchy_row(
-    column: str, file: str, line: int, row: Sequence[str], width: int, before: tuple[int, Sequence[str]] | None
+    column: str,
+    file: str,
+    line: int,
+    row: Sequence[str],
+    width: int,
+    before: tuple[int, Sequence[str]] | None,
 ) -> None:
     """Every line has as many levels as the first, and no value stands in two lines that differ."""
     if len(row) != width or width < 2:
@@ -208,7 +227,8 @@ def range_labels(column: str, values: Labels, spec: RangeHierarchy) -> list[Labe
     numbers = [as_number(column, value) for value in values]
     whole = all(number.denominator == 1 for number in numbers)
     levels = [
-        tuple(band(number, Fraction(width), whole=whole) for number in numbers) for width in spec.widths
+        tuple(band(number, Fraction(width), whole=whole) for number in numbers)
+        for width in spec.widths
     ]
     return [*levels, (SUPPRESSED,) * len(values)]
 
@@ -244,7 +264,10 @@ def date_labels(column: str, values: Labels, spec: DateHierarchy) -> list[Labels
     [('1985-07',), ('1985-Q3',), ('1980s',), ('*',)]
     """
     dates = [as_date(column, value) for value in values]
-    return [*(tuple(UNITS[unit](date) for date in dates) for unit in spec.units), (SUPPRESSED,) * len(values)]
+    return [
+        *(tuple(UNITS[unit](date) for date in dates) for unit in spec.units),
+        (SUPPRESSED,) * len(values),
+    ]
 
 
 UNITS: dict[str, Callable[[datetime.date], str]] = {
@@ -279,7 +302,10 @@ def mask_labels(values: Labels, spec: MaskHierarchy) -> list[Labels]:
     """
     texts = [value_text(value) for value in values]
     longest = max(map(len, texts), default=1)
-    return [tuple(masked(text, hidden, longest, spec.side) for text in texts) for hidden in range(1, longest + 1)]
+    return [
+        tuple(masked(text, hidden, longest, spec.side) for text in texts)
+        for hidden in range(1, longest + 1)
+    ]
 
 
 def masked(text: str, hidden: int, longest: int, side: str) -> str:

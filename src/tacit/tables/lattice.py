@@ -138,6 +138,8 @@ def undominated(nodes: Sequence[Node]) -> list[Node]:
     distinct = sorted(set(nodes), key=lambda node: (sum(node), node))
     found: list[Node] = []
     for node in distinct:
-        if not any(all(low <= high for low, high in zip(other, node, strict=True)) for other in found):
+        if not any(
+            all(low <= high for low, high in zip(other, node, strict=True)) for other in found
+        ):
             found.append(node)
     return sorted(found)

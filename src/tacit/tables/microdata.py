@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from tacit.tables.counts import Integers
 
 Missing = Literal["own-group", "match-any", "error"]
-Find = Callable[[Mapping[str, Any], int], list[Mapping[str, Any]]]  # the first few who have given values
+Find = Callable[
+    [Mapping[str, Any], int], list[Mapping[str, Any]]
+]  # the first few who have given values
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ class Person:
 
 def no_population(table: str, groups: Groups) -> Integers:
     """There is no other table to look into."""
-    raise DataError(f"there is no table {table!r} to take as the population.", hint="Put it into the plan.")
+    raise DataError(
+        f"there is no table {table!r} to take as the population.", hint="Put it into the plan."
+    )
 
 
 def as_they_are(column: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -93,18 +97,26 @@ class MicrodataQuestion:
         """How many people of the whole table have each value: what is believed without the release."""
         if sensitive not in self._before:
             values = self.base.dictionaries[sensitive]
-            self._before[sensitive] = dict(zip(values, self.base.people_by_code(sensitive).tolist(), strict=True))
+            self._before[sensitive] = dict(
+                zip(values, self.base.people_by_code(sensitive).tolist(), strict=True)
+            )
         return self._before[sensitive]
 
     def known_people(self, sensitive: str) -> int:
         """How many people have a value at all; people with several values count once."""
         if self.base.persons is None:
             return sum(self.before(sensitive).values())
-        return self.base.people(np.flatnonzero(self.base.codes(sensitive) < self.base.size(sensitive) - 1))
+        return self.base.people(
+            np.flatnonzero(self.base.codes(sensitive) < self.base.size(sensitive) - 1)
+        )
 
     def labels(self, column: str, values: Sequence[Any]) -> tuple[Any, ...]:
         """What the release shows of some values of a column, also of some that the table does not have."""
-        shown = dict(zip((*self.base.dictionaries[column], None), self.levels[column].by_value(), strict=True))
+        shown = dict(
+            zip(
+                (*self.base.dictionaries[column], None), self.levels[column].by_value(), strict=True
+            )
+        )
         more = tuple(value for value in values if value not in shown)
         if more:
             shown |= dict(zip(more, self.label_more(column, more), strict=True))
@@ -114,7 +126,11 @@ class MicrodataQuestion:
         """The first person of a group (who has a sensitive value), to tell the story about."""
         row = groups.member(number, value)
         known = {name: groups.base.value(name, row) for name in groups.columns}
-        if value is None or groups.sensitive is None or groups.base.value(groups.sensitive, row) != value:
+        if (
+            value is None
+            or groups.sensitive is None
+            or groups.base.value(groups.sensitive, row) != value
+        ):
             return self.somebody(known)
         return self.somebody(known, groups.sensitive, value)
 
@@ -123,7 +139,9 @@ class MicrodataQuestion:
         column = str(groups.sensitive)
         inside = np.flatnonzero(groups.key_of_row == groups.keys[number])
         has = groups.base.codes(column)[inside]
-        wanted = has < len(groups.dictionary) if value is None else has == groups.dictionary.index(value)
+        wanted = (
+            has < len(groups.dictionary) if value is None else has == groups.dictionary.index(value)
+        )
         found: dict[Any, Person] = {}
         for row in inside[wanted].tolist():
             if len(found) >= limit:
@@ -133,16 +151,24 @@ class MicrodataQuestion:
                 found.setdefault(tuple(one.identity.values()), one)
         return list(found.values())[:limit]
 
-    def somebody(self, known: Mapping[str, Any], sensitive: str | None = None, value: Any = None) -> Person:
+    def somebody(
+        self, known: Mapping[str, Any], sensitive: str | None = None, value: Any = None
+    ) -> Person:
         """Who has these values in the table; the sensitive one may be written there in several ways."""
         if sensitive is None:
             return Person(next(iter(self.find(known, 1)), {}), known)
         return next(iter(self._several(known, sensitive, value, 1)), Person({}, known))
 
-    def _several(self, known: Mapping[str, Any], sensitive: str, value: Any, limit: int) -> list[Person]:
+    def _several(
+        self, known: Mapping[str, Any], sensitive: str, value: Any, limit: int
+    ) -> list[Person]:
         """The first few who have these values, each once."""
         spellings = self.base.raw.get(sensitive, {}).get(value, (value,))
-        found = (one for spelling in spellings for one in self.find({**known, sensitive: spelling}, limit))
+        found = (
+            one
+            for spelling in spellings
+            for one in self.find({**known, sensitive: spelling}, limit)
+        )
         different = {tuple(one.values()): one for one in found}
         return [Person(identity, known) for identity in list(different.values())[:limit]]
 

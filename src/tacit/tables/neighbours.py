@@ -98,7 +98,9 @@ class Windows(Nearness):
     """Values have places on a line, and what is near lies between two places.
 
     >>> cells = Cells(*map(np.array, ([0, 0, 0], [0, 1, 2], [1, 1, 1], [0, 3], [3])))
-    >>> Windows(np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([1, 2, 2])).masses(cells).tolist()
+    >>> Windows(np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([1, 2, 2])).masses(
+    ...     cells
+    ... ).tolist()
     [2, 3, 2]
     """
 

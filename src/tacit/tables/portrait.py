@@ -97,7 +97,9 @@ class Portrait:
     exposures: tuple[Exposure, ...] = ()
 
 
-def portraits(questions: Mapping[str, MicrodataQuestion], verdicts: Iterable[Verdict]) -> dict[str, Portrait]:
+def portraits(
+    questions: Mapping[str, MicrodataQuestion], verdicts: Iterable[Verdict]
+) -> dict[str, Portrait]:
     """The portraits of some releases; each k that a verdict requires becomes the edge of a bar.
 
     Values that verdicts do not trust as diversity are none in the pictures either.
@@ -108,7 +110,8 @@ def portraits(questions: Mapping[str, MicrodataQuestion], verdicts: Iterable[Ver
         if name in required and isinstance(k, int):
             required[name].add(k)
     return {
-        name: portrait(question.stricter or question, cuts=tuple(required[name])) for name, question in questions.items()
+        name: portrait(question.stricter or question, cuts=tuple(required[name]))
+        for name, question in questions.items()
     }
 
 
@@ -126,7 +129,9 @@ def portrait(
         len(groups),
         int(groups.sizes.min()),
         histogram(groups, groups.sizes, cuts),
-        tuple(exposure(question, name) for name in ((sensitive,) if sensitive else question.sensitive)),
+        tuple(
+            exposure(question, name) for name in ((sensitive,) if sensitive else question.sensitive)
+        ),
     )
 
 
@@ -194,7 +199,10 @@ def histogram(groups: Groups, measure: Integers, cuts: Sequence[int] = ()) -> tu
     exact = np.unique(measure)
     if len(exact) <= FEW:
         people = people_by(groups, np.searchsorted(exact, measure), len(exact))
-        return tuple(Bar(one, one, number) for one, number in zip(exact.tolist(), people.tolist(), strict=True))
+        return tuple(
+            Bar(one, one, number)
+            for one, number in zip(exact.tolist(), people.tolist(), strict=True)
+        )
     edges = sorted({*EDGES, *cuts})
     people = people_by(groups, np.searchsorted(edges, measure, side="right") - 1, len(edges))
     ranges = zip(edges[:-1], edges[1:], people.tolist()[:-1], strict=True)
@@ -214,7 +222,12 @@ def people_by(groups: Groups, bins: Integers, number: int) -> Integers:
 def trimmed(bars: Iterable[Column]) -> tuple[Column, ...]:
     """Without the empty bars at both ends.
 
-    >>> [bar.low for bar in trimmed([Bar(1, 1, 0), Bar(2, 2, 5), Bar(3, 3, 0), Bar(4, 4, 1), Bar(5, 9, 0)])]
+    >>> [
+    ...     bar.low
+    ...     for bar in trimmed(
+    ...         [Bar(1, 1, 0), Bar(2, 2, 5), Bar(3, 3, 0), Bar(4, 4, 1), Bar(5, 9, 0)]
+    ...     )
+    ... ]
     [2, 3, 4]
     """
     found = tuple(bars)
@@ -228,7 +241,10 @@ def examples(question: MicrodataQuestion, groups: Groups, known: Integers) -> tu
     Where several groups qualify each shows one person before any shows a second.
     """
     cells = most_exposed(question, groups, known)
-    people = [zip(repeat(place), members(question, groups, known, cell)) for place, cell in enumerate(cells)]
+    people = [
+        zip(repeat(place), members(question, groups, known, cell))
+        for place, cell in enumerate(cells)
+    ]
     one_each = (pair for pair in chain.from_iterable(zip_longest(*people)) if pair is not None)
     return tuple(example for _, example in sorted(islice(one_each, EXAMPLES), key=itemgetter(0)))
 
@@ -237,13 +253,19 @@ def most_exposed(question: MicrodataQuestion, groups: Groups, known: Integers) -
     """The cells with the greatest share of their group; among equals, those with the rarest values."""
     sensitive = str(groups.sensitive)
     counted = question.before(sensitive)
-    rarity = np.array([counted.get(value, 0) for value in groups.base.dictionaries[sensitive]], dtype=np.float64)
+    rarity = np.array(
+        [counted.get(value, 0) for value in groups.base.dictionaries[sensitive]], dtype=np.float64
+    )
     share = groups.counts / np.repeat(known, np.diff(groups.starts))
-    cells: list[int] = foremost((-share, rarity[groups.values]), EXAMPLES, np.arange(len(share))).tolist()
+    cells: list[int] = foremost(
+        (-share, rarity[groups.values]), EXAMPLES, np.arange(len(share))
+    ).tolist()
     return cells
 
 
-def members(question: MicrodataQuestion, groups: Groups, known: Integers, cell: int) -> Iterator[Example]:
+def members(
+    question: MicrodataQuestion, groups: Groups, known: Integers, cell: int
+) -> Iterator[Example]:
     """The people in a cell, each looked up when asked for; of those who are alike in all columns, one."""
     base, sensitive = groups.base, str(groups.sensitive)
     number = int(np.searchsorted(groups.starts, cell, side="right")) - 1

@@ -57,7 +57,10 @@ class Recoded:
     def _by_levels(self, reading: MicrodataQuestion) -> MicrodataQuestion:
         """Whole columns are recoded: the raw table without what is suppressed, at other levels."""
         base = reading.base if not self.suppressed else reading.base.only(self.rows)
-        levels = {name: self.raw.hierarchies[name].level(height) for name, height in (self.generalization or {}).items()}
+        levels = {
+            name: self.raw.hierarchies[name].level(height)
+            for name, height in (self.generalization or {}).items()
+        }
         return self._replaced(reading, base, levels)
 
     def _by_labels(self, reading: MicrodataQuestion) -> MicrodataQuestion:
@@ -66,11 +69,20 @@ class Recoded:
         levels = {name: as_it_is(base.dictionaries[name]) for name in reading.quasi}
         return replace(self._replaced(reading, base, levels), find=nobody)
 
-    def _replaced(self, reading: MicrodataQuestion, base: Counts, levels: Mapping[str, Level]) -> MicrodataQuestion:
+    def _replaced(
+        self, reading: MicrodataQuestion, base: Counts, levels: Mapping[str, Level]
+    ) -> MicrodataQuestion:
         own = {name: reading.levels[name] for name in reading.sensitive}
         people = base.rows if base.persons is None else base.people(np.arange(len(base)))
         return replace(
-            reading, base=base, levels={**levels, **own}, rows=base.rows, people=people, readings=(), _cache={}, _before={}
+            reading,
+            base=base,
+            levels={**levels, **own},
+            rows=base.rows,
+            people=people,
+            readings=(),
+            _cache={},
+            _before={},
         )
 
     def counted(self, base: Counts) -> Counts:
@@ -83,12 +95,16 @@ class Recoded:
         sizes = {name: len(values) + 1 for name, values in dictionaries.items()}
         packing = pack_columns(sizes)
         keys = tuple(
-            pack_codes([codes[name] for name in packed], [sizes[name] for name in packed], len(self.rows))[0]
+            pack_codes(
+                [codes[name] for name in packed], [sizes[name] for name in packed], len(self.rows)
+            )[0]
             for packed in packing
         )
         missing = frozenset(name for name in codes if bool((codes[name] == sizes[name] - 1).any()))
         persons = base.persons[self.rows] if base.persons is not None else None
-        return Counts(dictionaries, sizes, packing, keys, self.counts, persons, missing, raw=base.raw)
+        return Counts(
+            dictionaries, sizes, packing, keys, self.counts, persons, missing, raw=base.raw
+        )
 
 
 def nobody(values: Mapping[str, Any], limit: int) -> list[Mapping[str, Any]]:
@@ -107,7 +123,9 @@ def without_missing(labels: Labels, codes: Integers) -> tuple[Labels, Integers]:
     for label in labels:
         if label is not None:
             numbers.setdefault(label, len(numbers))
-    places = np.array([len(numbers) if label is None else numbers[label] for label in labels], dtype=np.int64)
+    places = np.array(
+        [len(numbers) if label is None else numbers[label] for label in labels], dtype=np.int64
+    )
     return tuple(numbers), narrow(places, len(numbers) + 1)[codes]
 
 

@@ -27,7 +27,13 @@ class Rollups:
     `columns` are recoded, `beside` (sensitive columns) stay as they are.
     """
 
-    def __init__(self, base: Counts, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy], beside: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        base: Counts,
+        columns: Sequence[str],
+        hierarchies: Mapping[str, Hierarchy],
+        beside: Sequence[str] = (),
+    ) -> None:
         self.columns = tuple(columns)
         self.beside = tuple(beside)
         self.hierarchies = hierarchies
@@ -35,7 +41,8 @@ class Rollups:
         self.sizes = {name: base.size(name) for name in beside}
         self.made: dict[Node, Cells] = {}
         self.first = Cells.of(
-            {name: narrow(base.codes(name), base.size(name)) for name in (*columns, *beside)}, base.occurrences
+            {name: narrow(base.codes(name), base.size(name)) for name in (*columns, *beside)},
+            base.occurrences,
         )
         self._up: dict[tuple[str, int, int], Any] = {}
         self._shown: dict[tuple[str, int], tuple[Any, ...]] = {}
@@ -55,19 +62,30 @@ class Rollups:
         }
         sizes = {name: len(values) + 1 for name, values in dictionaries.items()}
         packing = pack_columns(sizes)
-        keys = (cells.keys,) if len(packing) == 1 and cells.keys is not None else tuple(
-            packed({name: cells.code(name) for name in columns}, columns, sizes, len(cells)) for columns in packing
+        keys = (
+            (cells.keys,)
+            if len(packing) == 1 and cells.keys is not None
+            else tuple(
+                packed({name: cells.code(name) for name in columns}, columns, sizes, len(cells))
+                for columns in packing
+            )
         )
         missing = frozenset(
-            name for name in sizes if name in self.base.with_missing and bool((cells.code(name) == sizes[name] - 1).any())
+            name
+            for name in sizes
+            if name in self.base.with_missing and bool((cells.code(name) == sizes[name] - 1).any())
         )
-        return Counts(dictionaries, sizes, packing, keys, cells.counts, None, missing, raw=self.base.raw)
+        return Counts(
+            dictionaries, sizes, packing, keys, cells.counts, None, missing, raw=self.base.raw
+        )
 
     def cells(self, node: Node) -> Cells:
         """The codes and counts at a node."""
         if node not in self.made:
             start = self._start(node)
-            source, begin = (self.first, (0,) * len(node)) if start is None else (self.made[start], start)
+            source, begin = (
+                (self.first, (0,) * len(node)) if start is None else (self.made[start], start)
+            )
             while len(self.made) >= KEPT:
                 self.made.pop(next(iter(self.made)))
             self.made[node] = self._raised(source, begin, node)
@@ -82,12 +100,20 @@ class Rollups:
         return best
 
     def _raised(self, source: Cells, begin: Node, node: Node) -> Cells:
-        sizes = {name: len(self.shown(name, high)) + 1 for name, high in zip(self.columns, node, strict=True)} | self.sizes
-        up = {name: self.up(name, low, high) for name, low, high in zip(self.columns, begin, node, strict=True)}
+        sizes = {
+            name: len(self.shown(name, high)) + 1
+            for name, high in zip(self.columns, node, strict=True)
+        } | self.sizes
+        up = {
+            name: self.up(name, low, high)
+            for name, low, high in zip(self.columns, begin, node, strict=True)
+        }
         up |= {name: np.arange(size) for name, size in self.sizes.items()}
         room = prod(sizes.values())
         if room > ROOM:
-            return added_up_slowly({name: up[name][source.code(name)] for name in sizes}, sizes, source.counts)
+            return added_up_slowly(
+                {name: up[name][source.code(name)] for name in sizes}, sizes, source.counts
+            )
         key, more = self._buffer(len(source)), self._buffer(len(source), second=True)
         key[:] = 0
         stride = room
@@ -128,7 +154,9 @@ class Rollups:
 class Cells:
     """Distinct combinations with how many rows each has. Codes are unpacked when they are asked for."""
 
-    def __init__(self, counts: Integers, keys: Integers | None = None, sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, counts: Integers, keys: Integers | None = None, sizes: Mapping[str, int] | None = None
+    ) -> None:
         self.counts = counts
         self.keys = keys
         self.sizes = sizes or {}
@@ -155,11 +183,15 @@ class Cells:
             names = list(self.sizes)
             stride = prod(self.sizes[one] for one in names[names.index(name) + 1 :])
             codes = self.keys // stride if stride > 1 else self.keys
-            self._codes[name] = narrow(codes % self.sizes[name] if name != names[0] else codes, self.sizes[name])
+            self._codes[name] = narrow(
+                codes % self.sizes[name] if name != names[0] else codes, self.sizes[name]
+            )
         return self._codes[name]
 
 
-def packed(codes: Mapping[str, Any], columns: Sequence[str], sizes: Mapping[str, int], length: int) -> Integers:
+def packed(
+    codes: Mapping[str, Any], columns: Sequence[str], sizes: Mapping[str, int], length: int
+) -> Integers:
     """The codes of some columns in one integer each."""
     key = np.zeros(length, dtype=np.int64)
     for name in columns:
@@ -177,7 +209,9 @@ def added_up_slowly(codes: Mapping[str, Any], sizes: Mapping[str, int], counts: 
     ([0, 1], [2, 4])
     """
     names = list(sizes)
-    key, room = pack_codes([codes[name] for name in names], [sizes[name] for name in names], len(counts))
+    key, room = pack_codes(
+        [codes[name] for name in names], [sizes[name] for name in names], len(counts)
+    )
     first = np.unique(key, return_index=True)[1]
     _, sums = summed(key, counts, room)
     return Cells.of({name: codes[name][first] for name in names}, sums)
@@ -195,7 +229,9 @@ def summed(key: Integers, counts: Integers, room: int) -> tuple[Integers, Intege
         return found, sums[found].astype(np.int64)
     if int(counts.sum()) <= 2 * len(counts):
         # Few are equal: sorting them all is faster than sorting an order and following it.
-        key = (key if alone else np.repeat(key, counts)).astype(np.int32 if room < 2**31 else np.int64, copy=False)
+        key = (key if alone else np.repeat(key, counts)).astype(
+            np.int32 if room < 2**31 else np.int64, copy=False
+        )
         key.sort()
         starts = run_starts(key)
         return key[starts].astype(np.int64), np.diff(np.append(starts, len(key)))

@@ -77,7 +77,9 @@ class Cover:
         part = (mass / np.maximum(self.sizes, 1))[self.owner]
         one = self.stop == self.start + 1
         steps, singles = np.zeros(len(self.place) + 1), np.zeros(len(self.place))
-        np.add.at(singles, self.start[one], part[one])  # added directly: a value shown as it is gets its own mass exactly
+        np.add.at(
+            singles, self.start[one], part[one]
+        )  # added directly: a value shown as it is gets its own mass exactly
         np.add.at(steps, self.start[~one], part[~one])
         np.subtract.at(steps, self.stop[~one], part[~one])
         return np.asarray((np.cumsum(steps)[:-1] + singles)[self.place])
@@ -130,7 +132,9 @@ def shown(recoded: Recoded, column: str) -> Shown:
     return Shown(codes, cover, rows)
 
 
-def by_label(recoded: Recoded, column: str, labels: Labels, codes: Integers, place: Integers) -> Cover:
+def by_label(
+    recoded: Recoded, column: str, labels: Labels, codes: Integers, place: Integers
+) -> Cover:
     """The cover of a local recoding, where a reader has the labels only."""
     values, leaves = recoded.raw.base.dictionaries[column], len(place)
     order = sorted(values) if in_order(values) else []
@@ -140,8 +144,15 @@ def by_label(recoded: Recoded, column: str, labels: Labels, codes: Integers, pla
     label, at = np.divmod(pairs, leaves)
     between = is_range[label] & (at < len(order))  # a value that is missing lies between no others
     runs = [
-        as_runs((number, int(place[leaf]), int(place[leaf]) + 1) for number, one in enumerate(labels) for leaf in called.get(one, ())),
-        as_runs((number, *inside_band(labels[number], order)) for number in np.flatnonzero(is_range).tolist()),
+        as_runs(
+            (number, int(place[leaf]), int(place[leaf]) + 1)
+            for number, one in enumerate(labels)
+            for leaf in called.get(one, ())
+        ),
+        as_runs(
+            (number, *inside_band(labels[number], order))
+            for number in np.flatnonzero(is_range).tolist()
+        ),
         hulls(label[between], at[between]),
         np.stack((label, at, at + 1))[:, ~between],
     ]
@@ -203,13 +214,21 @@ def places(values: Labels, leaves: int) -> Integers:
 def in_order(values: Labels) -> bool:
     """Does a range of these values mean something? Numbers and dates have an order, words do not.
 
-    >>> in_order((3, 1)), in_order((datetime.date(2026, 4, 30),)), in_order(("a", "b")), in_order((True, False))
+    >>> (
+    ...     in_order((3, 1)),
+    ...     in_order((datetime.date(2026, 4, 30),)),
+    ...     in_order(("a", "b")),
+    ...     in_order((True, False)),
+    ... )
     (True, True, False, False)
     """
     kinds = {type(value) for value in values}
     if not kinds or not all(value == value for value in values):
         return False
-    return kinds <= {int, float, Decimal, Fraction} or kinds in ({datetime.date}, {datetime.datetime})
+    return kinds <= {int, float, Decimal, Fraction} or kinds in (
+        {datetime.date},
+        {datetime.datetime},
+    )
 
 
 def called_so(tree: Hierarchy | None, leaves: int, labels: set[Any]) -> dict[Any, set[int]]:
@@ -225,7 +244,11 @@ def called_so(tree: Hierarchy | None, leaves: int, labels: set[Any]) -> dict[Any
 def inside_band(label: Any, order: Sequence[Any]) -> tuple[int, int]:
     """The places of the values in a range such as 30-34 or [30, 35); none where the label is no range.
 
-    >>> inside_band("20-30", (10, 20, 30)), inside_band("[10, 30)", (10, 20, 30)), inside_band("old", (10, 20))
+    >>> (
+    ...     inside_band("20-30", (10, 20, 30)),
+    ...     inside_band("[10, 30)", (10, 20, 30)),
+    ...     inside_band("old", (10, 20)),
+    ... )
     ((1, 3), (0, 2), (0, 0))
     """
     found = BAND.fullmatch(str(label))

@@ -33,7 +33,12 @@ REPORT_DIGITS = 4
 
 
 def describe(
-    recoded: Recoded, *, utility: str = "loss", weights: Weights = None, seed: int = 0, queries: int = QUERIES
+    recoded: Recoded,
+    *,
+    utility: str = "loss",
+    weights: Weights = None,
+    seed: int = 0,
+    queries: int = QUERIES,
 ) -> Mapping[str, Any]:
     """What the release is still good for: every measure before and after, each column, random range queries.
 
@@ -45,7 +50,8 @@ def describe(
     shows = shown_columns(recoded)
     shares, distances = column_shares(recoded, shows), marginals(recoded, shows)
     columns = {
-        name: with_decimals({"loss": shares[name]}) | {"moved": rounded_up(distances[name], REPORT_DIGITS)}
+        name: with_decimals({"loss": shares[name]})
+        | {"moved": rounded_up(distances[name], REPORT_DIGITS)}
         for name in raw.quasi
     }
     for name, level in (recoded.generalization or {}).items():
@@ -61,7 +67,9 @@ def describe(
         "range_queries": asked(recoded, shows, seed, queries),
     }
     if weights:
-        document["weights"] = {name: as_json(one) for name, one in read_weights(raw.quasi, weights).items()}
+        document["weights"] = {
+            name: as_json(one) for name, one in read_weights(raw.quasi, weights).items()
+        }
     if columns:
         document["most_lost"] = max(raw.quasi, key=lambda name: shares[name])
         document["least_lost"] = min(raw.quasi, key=lambda name: shares[name])
@@ -71,7 +79,9 @@ def describe(
 def costs_of_table(raw: MicrodataQuestion) -> dict[str, Any]:
     """What the table costs as it is: nothing is lost, but some rows look alike from the start."""
     sizes = table_group_sizes(raw)
-    return with_decimals({"loss": 0, "height": 0, **costs_of_groups(sizes, raw.base.rows, 0), "kl": 0})
+    return with_decimals(
+        {"loss": 0, "height": 0, **costs_of_groups(sizes, raw.base.rows, 0), "kl": 0}
+    )
 
 
 def costs(

@@ -34,9 +34,13 @@ def divergence(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> 
         return 0.0
     known = shown_columns(recoded) if columns is None else columns
     return divergence_of_cells(
-        cell_sizes(recoded, known), rows=raw.base.rows, own=log_counts(raw), area=log_area(known),
-        suppressed=recoded.suppressed, domain=log_domain(raw),
-    )  # fmt: skip
+        cell_sizes(recoded, known),
+        rows=raw.base.rows,
+        own=log_counts(raw),
+        area=log_area(known),
+        suppressed=recoded.suppressed,
+        domain=log_domain(raw),
+    )
 
 
 def divergence_of_cells(
@@ -58,7 +62,9 @@ def divergence_of_cells(
 def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
     """How many released rows each cell has: rows that show the same labels and have the same sensitive values."""
     base, sensitive = recoded.raw.base, recoded.raw.sensitive
-    codes = [one.codes for one in columns.values()] + [base.codes(name)[recoded.rows] for name in sensitive]
+    codes = [one.codes for one in columns.values()] + [
+        base.codes(name)[recoded.rows] for name in sensitive
+    ]
     sizes = [len(one.rows) for one in columns.values()] + [base.size(name) for name in sensitive]
     key, room = pack_codes(codes, sizes, len(recoded.rows))
     return tally(key, recoded.counts, room)[1]
@@ -66,14 +72,21 @@ def cell_sizes(recoded: Recoded, columns: Mapping[str, Shown]) -> Integers:
 
 def log_area(columns: Mapping[str, Shown]) -> float:
     """The sum over the released rows of the logarithm of how many combinations each may stand for."""
-    return sum(float((one.rows * np.log(np.maximum(one.cover.sizes, 1))).sum()) for one in columns.values())
+    return sum(
+        float((one.rows * np.log(np.maximum(one.cover.sizes, 1))).sum()) for one in columns.values()
+    )
 
 
 def level_areas(raw: MicrodataQuestion, column: str) -> tuple[float, ...]:
     """What each level of a column adds to `area` when all rows are released."""
     leaves, rows = leaves_of(raw, column), rows_by_leaf(raw, column)
     return tuple(
-        float((rows * np.log(np.maximum(leaves_by_label(raw, column, height), 1))[level.codes[:leaves]]).sum())
+        float(
+            (
+                rows
+                * np.log(np.maximum(leaves_by_label(raw, column, height), 1))[level.codes[:leaves]]
+            ).sum()
+        )
         for height, level in enumerate(raw.hierarchies[column].levels)
     )
 
@@ -98,9 +111,15 @@ def log_domain(raw: MicrodataQuestion) -> float:
 def combination_counts(raw: MicrodataQuestion) -> Integers:
     """For each entry of the base, how many rows have its values; entries of several people may have the same."""
     base = raw.base
-    if len(base.keys) == 1 and not base.recoded and bool(np.all(base.keys[0][1:] > base.keys[0][:-1])):
+    if (
+        len(base.keys) == 1
+        and not base.recoded
+        and bool(np.all(base.keys[0][1:] > base.keys[0][:-1]))
+    ):
         return base.occurrences  # each key once
     columns = (*raw.quasi, *raw.sensitive)
-    key, _ = pack_codes([base.codes(name) for name in columns], [base.size(name) for name in columns], len(base))
+    key, _ = pack_codes(
+        [base.codes(name) for name in columns], [base.size(name) for name in columns], len(base)
+    )
     _, number = np.unique(key, return_inverse=True)
     return np.bincount(number, weights=base.occurrences).astype(np.int64)[number]

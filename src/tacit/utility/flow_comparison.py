@@ -19,9 +19,15 @@ from tacit.utility.positions import Positions
 
 
 def compare(
-    true: Flows, synthetic: Flows, positions: Positions | None = None, *,
-    short: float | None = None, queries: int = QUERIES, group_queries: int = GROUP_QUERIES, seed: int = 0,
-) -> FlowUtility:  # fmt: skip
+    true: Flows,
+    synthetic: Flows,
+    positions: Positions | None = None,
+    *,
+    short: float | None = None,
+    queries: int = QUERIES,
+    group_queries: int = GROUP_QUERIES,
+    seed: int = 0,
+) -> FlowUtility:
     """What is still true of synthetic flows?
 
     Both are over the same groups and values. Mean distances leave out who has no place. Total variation is half the sum of the
@@ -36,9 +42,15 @@ def compare(
     >>> compare(true, drawn).total_variation
     Fraction(1, 4)
     """
-    for here, there, what in ((true.groups, synthetic.groups, "groups"), (true.values, synthetic.values, "values")):
+    for here, there, what in (
+        (true.groups, synthetic.groups, "groups"),
+        (true.values, synthetic.values, "values"),
+    ):
         if len(here) != len(there):
-            raise DataError(f"true and synthetic flows are over {len(here):,} and {len(there):,} {what}.", hint="Number both by one list.")
+            raise DataError(
+                f"true and synthetic flows are over {len(here):,} and {len(there):,} {what}.",
+                hint="Number both by one list.",
+            )
     ours, drawn, places = with_people(true.summed, synthetic.summed, positions)
     pairs = Pairs.of(ours, drawn)
     far = Distances.of(ours, drawn, places, short)
@@ -58,7 +70,9 @@ def compare(
         short_mean_synthetic=far.mean(far.synthetic, drawn, far.short),
         beyond_longest=int(groups.beyond_longest.sum()),
         beyond_far=int(groups.beyond_far.sum()),
-        without_place=int(drawn.count[np.isnan(far.synthetic)].sum()) if positions is not None else 0,
+        without_place=int(drawn.count[np.isnan(far.synthetic)].sum())
+        if positions is not None
+        else 0,
         empty=int(((pairs.people > 0) & (pairs.drawn == 0)).sum()),
         top=float(top[0]),
         of_top=int(of_top[0]),
@@ -69,15 +83,24 @@ def compare(
     )
 
 
-def with_people(true: Flows, synthetic: Flows, positions: Positions | None) -> tuple[Flows, Flows, Positions | None]:
+def with_people(
+    true: Flows, synthetic: Flows, positions: Positions | None
+) -> tuple[Flows, Flows, Positions | None]:
     """The same over the values that have people on either side: of millions of values most have none."""
     kept = np.flatnonzero(true.totals + synthetic.totals)
     places = np.zeros(len(true.values), np.int64)
     places[kept] = np.arange(len(kept))
-    sides = [replace(flows, values=range(len(kept)), value=places[flows.value]) for flows in (true, synthetic)]
+    sides = [
+        replace(flows, values=range(len(kept)), value=places[flows.value])
+        for flows in (true, synthetic)
+    ]
     if positions is None:
         return sides[0], sides[1], None
-    return sides[0], sides[1], replace(positions, latitude=positions.latitude[kept], longitude=positions.longitude[kept])
+    return (
+        sides[0],
+        sides[1],
+        replace(positions, latitude=positions.latitude[kept], longitude=positions.longitude[kept]),
+    )
 
 
 def by_group(pairs: Pairs, far: Distances, asked: Floats) -> ByGroup:
@@ -85,5 +108,19 @@ def by_group(pairs: Pairs, far: Distances, asked: Floats) -> ByGroup:
     moved, whole = pairs.variations
     top, of_top = top_values(pairs.group, pairs.true, pairs.synthetic, len(pairs.people))
     median, high = quantiles(asked)
-    measured = {one.name: getattr(far, one.name) for one in fields(far) if one.name not in ("true", "synthetic", "short")}
-    return ByGroup(pairs.people, pairs.drawn, moved, whole, **measured, top=top, of_top=of_top, query_median=median, query_high=high)
+    measured = {
+        one.name: getattr(far, one.name)
+        for one in fields(far)
+        if one.name not in ("true", "synthetic", "short")
+    }
+    return ByGroup(
+        pairs.people,
+        pairs.drawn,
+        moved,
+        whole,
+        **measured,
+        top=top,
+        of_top=of_top,
+        query_median=median,
+        query_high=high,
+    )

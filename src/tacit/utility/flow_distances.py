@@ -30,17 +30,30 @@ class Distances:
     beyond_far: Integers
 
     @classmethod
-    def of(cls, true: Flows, synthetic: Flows, positions: Positions | None, short: float | None) -> Distances:
+    def of(
+        cls, true: Flows, synthetic: Flows, positions: Positions | None, short: float | None
+    ) -> Distances:
         """Measured; all NaN without places."""
-        here, there = (positions.miles(flows) if positions is not None else np.full(len(flows.group), np.nan) for flows in (true, synthetic))
+        here, there = (
+            positions.miles(flows) if positions is not None else np.full(len(flows.group), np.nan)
+            for flows in (true, synthetic)
+        )
         everybody = Flows(("all",), true.values, np.zeros_like(true.group), true.value, true.count)
         below = float(percentiles(everybody, here, 50)[0][0]) if short is None else short
         longest, far = percentiles(true, here, 100, FAR)
         return cls(
-            here, there, below, longest=longest, far=far, beyond_longest=beyond(synthetic, there, longest), beyond_far=beyond(synthetic, there, far),
-            mean_true=group_means(true, here), mean_synthetic=group_means(synthetic, there),
-            short_true=group_means(true, here, below), short_synthetic=group_means(synthetic, there, below),
-        )  # fmt: skip
+            here,
+            there,
+            below,
+            longest=longest,
+            far=far,
+            beyond_longest=beyond(synthetic, there, longest),
+            beyond_far=beyond(synthetic, there, far),
+            mean_true=group_means(true, here),
+            mean_synthetic=group_means(synthetic, there),
+            short_true=group_means(true, here, below),
+            short_synthetic=group_means(synthetic, there, below),
+        )
 
     @staticmethod
     def mean(miles: Floats, flows: Flows, below: float = math.inf) -> float:

@@ -16,7 +16,9 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 QUERIES = 400  # random questions about everybody
 GROUP_QUERIES = 40  # random questions about every group
 MOST_ASKED = 20_000  # groups that are asked, at most
-FLOOR = 1000  # an error is a part of the truth, or of this part of all people where the truth is less
+FLOOR = (
+    1000  # an error is a part of the truth, or of this part of all people where the truth is less
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class Questions:
     seed: int
 
     @classmethod
-    def of(cls, everywhere: Positions | None, positions: Positions | None, number: int, seed: int) -> Questions:
+    def of(
+        cls, everywhere: Positions | None, positions: Positions | None, number: int, seed: int
+    ) -> Questions:
         """So many questions about values at `positions`; the same ones for the same seed and the same places `everywhere`."""
         draw = np.random.default_rng(seed)
         shares = draw.random(number)
@@ -48,13 +52,19 @@ class Questions:
         if not len(placed):
             return cls(None, np.zeros((number, 4)), shares, seed)
         corners = placed[draw.integers(0, len(placed), (number, 2))]
-        ends = [np.sort(degrees[corners], axis=1) for degrees in (everywhere.latitude, everywhere.longitude)]
+        ends = [
+            np.sort(degrees[corners], axis=1)
+            for degrees in (everywhere.latitude, everywhere.longitude)
+        ]
         return cls(positions, np.concatenate(ends, axis=1), shares, seed)
 
     def of_all(self, totals: tuple[Integers, Integers], number: int) -> Queries:
         """Errors of questions about everybody."""
         people, drawn = totals
-        answers = [(int(people[inside].sum()), int(drawn[inside].sum())) for inside in self.masks(len(people), number)]
+        answers = [
+            (int(people[inside].sum()), int(drawn[inside].sum()))
+            for inside in self.masks(len(people), number)
+        ]
         truth, answer = np.array(answers, np.int64).reshape(-1, 2).T
         return summary(relative(truth, answer, people.sum()))
 
@@ -62,10 +72,17 @@ class Questions:
         """Errors of the same questions about every group: a row for each group, NaN for those that are not asked."""
         asked = np.flatnonzero(true.sizes)
         if len(asked) > MOST_ASKED:
-            asked = np.sort(np.random.default_rng(self.seed).choice(asked, MOST_ASKED, replace=False))
+            asked = np.sort(
+                np.random.default_rng(self.seed).choice(asked, MOST_ASKED, replace=False)
+            )
         sides = [flows_of(flows, asked) for flows in (true, synthetic)]
-        answers = [[answers_of(side, inside) for side in sides] for inside in self.masks(len(true.values), number)]
-        truth, answer = np.array(answers, np.int64).reshape(len(answers), 2, len(asked)).transpose(1, 2, 0)
+        answers = [
+            [answers_of(side, inside) for side in sides]
+            for inside in self.masks(len(true.values), number)
+        ]
+        truth, answer = (
+            np.array(answers, np.int64).reshape(len(answers), 2, len(asked)).transpose(1, 2, 0)
+        )
         found = np.full((len(true.groups), truth.shape[1]), np.nan)
         found[asked] = relative(truth, answer, true.sizes[asked, None])
         return found
@@ -74,11 +91,19 @@ class Questions:
         """For each of the first so many questions, which of the values it asks for."""
         for question in range(min(number, len(self.shares))):
             if self.positions is None:
-                yield np.random.default_rng([self.seed, question]).random(values) < self.shares[question]
+                yield (
+                    np.random.default_rng([self.seed, question]).random(values)
+                    < self.shares[question]
+                )
             else:
                 south, north, west, east = self.boxes[question]
                 latitude, longitude = self.positions.latitude, self.positions.longitude
-                yield (latitude >= south) & (latitude <= north) & (longitude >= west) & (longitude <= east)
+                yield (
+                    (latitude >= south)
+                    & (latitude <= north)
+                    & (longitude >= west)
+                    & (longitude <= east)
+                )
 
 
 def flows_of(flows: Flows, groups: Integers) -> Flows:
@@ -86,7 +111,13 @@ def flows_of(flows: Flows, groups: Integers) -> Flows:
     places = np.full(len(flows.groups), -1)
     places[groups] = np.arange(len(groups))
     rows = places[flows.group] >= 0
-    return Flows(range(len(groups)), flows.values, places[flows.group[rows]], flows.value[rows], flows.count[rows])
+    return Flows(
+        range(len(groups)),
+        flows.values,
+        places[flows.group[rows]],
+        flows.value[rows],
+        flows.count[rows],
+    )
 
 
 def answers_of(flows: Flows, inside: Mask) -> Integers:
@@ -115,7 +146,9 @@ def summary(errors: Floats) -> Queries:
 
 def quantiles(errors: Floats) -> tuple[Floats, Floats]:
     """Median and ninth decile of the errors of every group; NaN where there are none."""
-    ordered = np.sort(np.concatenate([errors, np.full((len(errors), 1), np.nan)], axis=1))  # NaN comes last
+    ordered = np.sort(
+        np.concatenate([errors, np.full((len(errors), 1), np.nan)], axis=1)
+    )  # NaN comes last
     last = np.maximum((~np.isnan(ordered)).sum(axis=1) - 1, 0)
     rows = np.arange(len(errors))
     found = []

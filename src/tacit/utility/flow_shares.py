@@ -34,7 +34,14 @@ class Pairs:
         counts = [np.zeros(len(both), np.int64) for _ in keys]
         for count, key, flows in zip(counts, keys, (true, synthetic), strict=True):
             count[np.searchsorted(both, key)] = flows.count
-        return cls(both // width, counts[0], counts[1], true.sizes, synthetic.sizes, (true.totals, synthetic.totals))
+        return cls(
+            both // width,
+            counts[0],
+            counts[1],
+            true.sizes,
+            synthetic.sizes,
+            (true.totals, synthetic.totals),
+        )
 
     @property
     def variation(self) -> Fraction:
@@ -48,7 +55,10 @@ class Pairs:
         # Each share over the least common multiple of both sizes: with equal sizes the numbers stay as small as the counts.
         times_true, times_synthetic = self.drawn // shared, self.people // shared
         kind: Any = np.int64 if fits(self.people, times_true) else object
-        differences = self.true.astype(kind) * times_true[self.group] - self.synthetic.astype(kind) * times_synthetic[self.group]
+        differences = (
+            self.true.astype(kind) * times_true[self.group]
+            - self.synthetic.astype(kind) * times_synthetic[self.group]
+        )
         moved = np.zeros(len(self.people), kind)
         np.add.at(moved, self.group, np.abs(differences))
         whole = 2 * self.people.astype(kind) * times_true
@@ -78,7 +88,9 @@ def exact_variation(true: Integers, synthetic: Integers) -> Fraction:
     return Fraction(int(moved), 2 * people * times[1])
 
 
-def top_values(group: Integers, true: Integers, synthetic: Integers, groups: int) -> tuple[Floats, Integers]:
+def top_values(
+    group: Integers, true: Integers, synthetic: Integers, groups: int
+) -> tuple[Floats, Integers]:
     """How many of each group's most frequent true values are among its most frequent synthetic values, and of how many."""
     both = chances(group, true, groups) * chances(group, synthetic, groups)
     occupied = np.bincount(group, weights=true > 0, minlength=groups)

@@ -76,7 +76,11 @@ class Band:
     @property
     def label(self) -> str:
         """The sizes in words."""
-        return f"more than {self.least - 1:,}" if self.most is None else f"{self.least:,} to {self.most:,}"
+        return (
+            f"more than {self.least - 1:,}"
+            if self.most is None
+            else f"{self.least:,} to {self.most:,}"
+        )
 
 
 @dataclass(frozen=True)
@@ -115,15 +119,41 @@ class FlowUtility:
 
     def to_json(self, names: Sequence[Any] = ()) -> dict[str, Any]:
         """As `tacit synthesize --json` has it; with the groups' `names` also every group. None where there is nothing to measure."""
-        document: dict[str, Any] = {"people": str(self.people), "synthetic_people": str(self.drawn), "groups": str(len(self.groups.people)), "empty_groups": str(self.empty)}
-        document |= with_decimals({"total_variation": self.total_variation, "value_variation": self.value_variation})
-        document |= {"top_values": rounded(self.top), "of_top_values": str(self.of_top), "queries": queries_json(self.queries), "group_queries": queries_json(self.group_queries)}
+        document: dict[str, Any] = {
+            "people": str(self.people),
+            "synthetic_people": str(self.drawn),
+            "groups": str(len(self.groups.people)),
+            "empty_groups": str(self.empty),
+        }
+        document |= with_decimals(
+            {"total_variation": self.total_variation, "value_variation": self.value_variation}
+        )
+        document |= {
+            "top_values": rounded(self.top),
+            "of_top_values": str(self.of_top),
+            "queries": queries_json(self.queries),
+            "group_queries": queries_json(self.group_queries),
+        }
         if self.has_distances:
-            document["miles"] = {name: rounded(getattr(self, name)) for name in ("mean_true", "mean_synthetic", "short", "short_mean_true", "short_mean_synthetic")}
-            document["miles"] |= {name: str(getattr(self, name)) for name in ("beyond_longest", "beyond_far", "without_place")}
+            document["miles"] = {
+                name: rounded(getattr(self, name))
+                for name in (
+                    "mean_true",
+                    "mean_synthetic",
+                    "short",
+                    "short_mean_true",
+                    "short_mean_synthetic",
+                )
+            }
+            document["miles"] |= {
+                name: str(getattr(self, name))
+                for name in ("beyond_longest", "beyond_far", "without_place")
+            }
         document["bands"] = [band_json(one) for one in self.bands]
         if names:
-            document["by_group"] = [self.group_json(place, str(name)) for place, name in enumerate(names)]
+            document["by_group"] = [
+                self.group_json(place, str(name)) for place, name in enumerate(names)
+            ]
         return document
 
     def group_json(self, place: int, name: str) -> dict[str, Any]:
@@ -131,10 +161,11 @@ class FlowUtility:
         numbers = ("mean_true", "mean_synthetic", "longest", "top", "query_median", "query_high")
         counts = ("people", "drawn", "of_top", "beyond_longest", "beyond_far")
         return {
-            "group": name, **with_decimals({"total_variation": self.groups.total_variation(place)}),
+            "group": name,
+            **with_decimals({"total_variation": self.groups.total_variation(place)}),
             **{one: rounded(float(getattr(self.groups, one)[place])) for one in numbers},
             **{one: str(int(getattr(self.groups, one)[place])) for one in counts},
-        }  # fmt: skip
+        }
 
 
 def rounded(number: float) -> float | None:
@@ -148,13 +179,25 @@ def rounded(number: float) -> float | None:
 
 def queries_json(found: Queries) -> dict[str, Any]:
     """Errors of random questions."""
-    return {"asked": str(found.asked), "median_error": rounded(found.median), "ninth_decile_error": rounded(found.high)}
+    return {
+        "asked": str(found.asked),
+        "median_error": rounded(found.median),
+        "ninth_decile_error": rounded(found.high),
+    }
 
 
 def band_json(band: Band) -> dict[str, Any]:
     """Medians of a band of group sizes."""
-    counts = {"least": str(band.least), "most": None if band.most is None else str(band.most), "groups": str(band.groups), "people": str(band.people)}
-    return counts | {name: rounded(getattr(band, name)) for name in ("error", "total_variation", "query_error", "top")}
+    counts = {
+        "least": str(band.least),
+        "most": None if band.most is None else str(band.most),
+        "groups": str(band.groups),
+        "people": str(band.people),
+    }
+    return counts | {
+        name: rounded(getattr(band, name))
+        for name in ("error", "total_variation", "query_error", "top")
+    }
 
 
 def bands_of(groups: ByGroup) -> tuple[Band, ...]:
@@ -164,8 +207,21 @@ def bands_of(groups: ByGroup) -> tuple[Band, ...]:
         inside = (groups.people >= least) & (groups.people <= (most or np.iinfo(np.int64).max))
         if inside.any():
             top = groups.top[inside] / groups.of_top[inside]
-            errors = (groups.errors[inside], groups.variations[inside], groups.query_median[inside], top)
-            found.append(Band(least, most, int(inside.sum()), int(groups.people[inside].sum()), *map(median_of, errors)))
+            errors = (
+                groups.errors[inside],
+                groups.variations[inside],
+                groups.query_median[inside],
+                top,
+            )
+            found.append(
+                Band(
+                    least,
+                    most,
+                    int(inside.sum()),
+                    int(groups.people[inside].sum()),
+                    *map(median_of, errors),
+                )
+            )
     return tuple(found)
 
 

@@ -33,11 +33,23 @@ class Flows:
     count: Integers
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[Any, Any, int]], groups: Sequence[Any] = (), values: Sequence[Any] = ()) -> Flows:
+    def of(
+        cls,
+        rows: Iterable[tuple[Any, Any, int]],
+        groups: Sequence[Any] = (),
+        values: Sequence[Any] = (),
+    ) -> Flows:
         """From rows of group, value and count; groups and values that are not given are numbered as they come."""
         group_places = {one: place for place, one in enumerate(groups)}
         value_places = {one: place for place, one in enumerate(values)}
-        found = [(group_places.setdefault(a, len(group_places)), value_places.setdefault(b, len(value_places)), n) for a, b, n in rows]
+        found = [
+            (
+                group_places.setdefault(a, len(group_places)),
+                value_places.setdefault(b, len(value_places)),
+                n,
+            )
+            for a, b, n in rows
+        ]
         group, value, count = np.array(found, np.int64).reshape(-1, 3).T
         return cls(tuple(group_places), tuple(value_places), group, value, count)
 
@@ -45,16 +57,31 @@ class Flows:
     def summed(self) -> Flows:
         """One row for each group and value that has people, sorted by group and value."""
         if not len(self.group) == len(self.value) == len(self.count):
-            raise DataError("groups, values and counts of flows differ in length.", hint="Give one of each for every row.")
-        for places, known, what in ((self.group, self.groups, "group"), (self.value, self.values, "value")):
+            raise DataError(
+                "groups, values and counts of flows differ in length.",
+                hint="Give one of each for every row.",
+            )
+        for places, known, what in (
+            (self.group, self.groups, "group"),
+            (self.value, self.values, "value"),
+        ):
             if len(places) and not 0 <= int(places.min()) <= int(places.max()) < len(known):
-                raise DataError(f"a row of the flows has a {what} that is not in the list.", hint=f"Number them from 0 to {len(known) - 1}.")
+                raise DataError(
+                    f"a row of the flows has a {what} that is not in the list.",
+                    hint=f"Number them from 0 to {len(known) - 1}.",
+                )
         if len(self.count) and int(self.count.min()) < 0:
             raise DataError("a count of the flows is negative.", hint="Count people: 0, 1, 2, ...")
         key, number = np.unique(self.group * len(self.values) + self.value, return_inverse=True)
         count = added(number, self.count, len(key))
         key, count = key[count > 0], count[count > 0]
-        return Flows(self.groups, self.values, key // max(1, len(self.values)), key % max(1, len(self.values)), count)
+        return Flows(
+            self.groups,
+            self.values,
+            key // max(1, len(self.values)),
+            key % max(1, len(self.values)),
+            count,
+        )
 
     @cached_property
     def sizes(self) -> Integers:

@@ -77,7 +77,10 @@ class NodeCosts:
     def key(self, node: Sequence[int]) -> Fraction:
         """An exact number that is larger for the node that costs more: for loss the product of 1 + share."""
         if self.utility == "height":
-            return sum((w * share for w, share in zip(self.weights, self._at(node), strict=True)), Fraction(0))
+            return sum(
+                (w * share for w, share in zip(self.weights, self._at(node), strict=True)),
+                Fraction(0),
+            )
         return loss_product(self._at(node), [int(weight) for weight in self.weights])
 
     def cheapest(self, nodes: Iterable[Node]) -> Node:
@@ -91,7 +94,9 @@ class NodeCosts:
         """All nodes from cheap to dear, exactly; of equal ones the first by its levels."""
         grid, rank = self.grid(), self.rank()
         flat = np.argsort(grid, axis=None, kind="stable")
-        nodes = list(zip(*(axis.tolist() for axis in np.unravel_index(flat, grid.shape)), strict=True))
+        nodes = list(
+            zip(*(axis.tolist() for axis in np.unravel_index(flat, grid.shape)), strict=True)
+        )
         costs = grid.ravel()[flat]
         apart = np.flatnonzero(np.diff(costs) > NEAR * (1 + costs[:-1])) + 1
         found: list[Node] = []
@@ -103,7 +108,10 @@ class NodeCosts:
     def rank(self) -> Callable[[Node], int]:
         """A whole number in the order of the keys: each column's numbers are brought to one denominator."""
         height = self.utility == "height"
-        costs = [[w * share if height else 1 + share for share in shares] for shares, w in zip(self.shares, self.weights, strict=True)]
+        costs = [
+            [w * share if height else 1 + share for share in shares]
+            for shares, w in zip(self.shares, self.weights, strict=True)
+        ]
         if height:
             scale = lcm(*(cost.denominator for column in costs for cost in column))
             return chosen([[int(cost * scale) for cost in column] for column in costs], sum)
@@ -118,7 +126,9 @@ class NodeCosts:
         return [shares[level] for shares, level in zip(self.shares, node, strict=True)]
 
 
-def chosen(whole: list[list[int]], combine: Callable[[Iterable[int]], int]) -> Callable[[Node], int]:
+def chosen(
+    whole: list[list[int]], combine: Callable[[Iterable[int]], int]
+) -> Callable[[Node], int]:
     """A function of a node that combines the number of each column at the node's level."""
     return lambda node: combine(map(list.__getitem__, whole, node))
 
@@ -141,9 +151,10 @@ def lattice_costs(
         return NodeCosts("height", levels, tuple(numbers.values()))
     if utility != "loss":
         raise ParameterError(
-            f"what a node costs by {utility!r} depends on its groups.", parameter="utility",
+            f"what a node costs by {utility!r} depends on its groups.",
+            parameter="utility",
             hint="Use loss or height here; the others have cost_of_groups.",
-        )  # fmt: skip
+        )
     whole = whole_weights(raw.quasi, weights)
     shares = tuple(level_shares(raw, column)[: limits[column] + 1] for column in raw.quasi)
     return NodeCosts("loss", shares, tuple(map(Fraction, whole.values())))
@@ -154,15 +165,17 @@ def read_limits(raw: MicrodataQuestion, at_most: Mapping[str, int]) -> dict[str,
     for column, level in at_most.items():
         if column not in raw.quasi:
             raise ParameterError(
-                f"at-most names {column!r}, which is no quasi-identifier.", parameter="at-most",
+                f"at-most names {column!r}, which is no quasi-identifier.",
+                parameter="at-most",
                 hint=did_you_mean(column, raw.quasi),
-            )  # fmt: skip
+            )
         height = raw.hierarchies[column].height
         if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= height:
             raise ParameterError(
-                f"at-most: column {column!r} has no level {level}.", parameter="at-most",
+                f"at-most: column {column!r} has no level {level}.",
+                parameter="at-most",
                 hint=f"Its hierarchy has levels 0 (as it is) to {height}.",
-            )  # fmt: skip
+            )
     return {column: at_most.get(column, raw.hierarchies[column].height) for column in raw.quasi}
 
 
@@ -176,6 +189,8 @@ def node_costs(
     return lattice_costs(raw, at_most, weights, utility).grid()
 
 
-def loss_key(raw: MicrodataQuestion, levels: Mapping[str, int], weights: Mapping[str, Any] | None = None) -> Fraction:
+def loss_key(
+    raw: MicrodataQuestion, levels: Mapping[str, int], weights: Mapping[str, Any] | None = None
+) -> Fraction:
     """The exact number by which the loss of one choice of levels is compared with that of others."""
     return lattice_costs(raw, weights=weights).key([levels.get(column, 0) for column in raw.quasi])

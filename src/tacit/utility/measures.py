@@ -102,7 +102,9 @@ class Height:
             )
         levels = recoded.generalization
         given = read_weights(recoded.raw.quasi, weights)
-        return sum((weight * levels.get(column, 0) for column, weight in given.items()), Fraction(0))
+        return sum(
+            (weight * levels.get(column, 0) for column, weight in given.items()), Fraction(0)
+        )
 
     key = text = cost
 
@@ -119,7 +121,9 @@ class Discernibility:
     def cost(self, recoded: Recoded, weights: Weights = None) -> Fraction:
         """The squares of the group sizes, added up, and the table's rows for every row that is dropped."""
         refuse_weights(self.name, weights)
-        return Fraction(self.cost_of_groups(group_sizes(recoded), recoded.raw.base.rows, recoded.suppressed))
+        return Fraction(
+            self.cost_of_groups(group_sizes(recoded), recoded.raw.base.rows, recoded.suppressed)
+        )
 
     key = text = cost
 
@@ -130,7 +134,11 @@ class Discernibility:
         >>> Discernibility.cost_of_groups(np.array([2, 3]), rows=6, suppressed=1)
         19
         """
-        squares = int(np.dot(sizes, sizes)) if rows < SAFE else sum(size * size for size in sizes.tolist())
+        squares = (
+            int(np.dot(sizes, sizes))
+            if rows < SAFE
+            else sum(size * size for size in sizes.tolist())
+        )
         return squares + suppressed * rows
 
 
@@ -200,7 +208,9 @@ def measure(name: str) -> Measure:
     """
     known = {one.name: one for one in MEASURES}
     if name not in known:
-        raise ParameterError(f"there is no utility {name!r}.", parameter="utility", hint=did_you_mean(name, known))
+        raise ParameterError(
+            f"there is no utility {name!r}.", parameter="utility", hint=did_you_mean(name, known)
+        )
     return known[name]
 
 
@@ -218,5 +228,7 @@ def table_group_sizes(raw: MicrodataQuestion) -> Integers:
     packed = base.packed(raw.quasi)
     if packed is not None:
         return tally(packed, base.occurrences, ROOM)[1]
-    key, room = pack_codes([base.codes(name) for name in raw.quasi], [base.size(name) for name in raw.quasi], len(base))
+    key, room = pack_codes(
+        [base.codes(name) for name in raw.quasi], [base.size(name) for name in raw.quasi], len(base)
+    )
     return tally(key, base.occurrences, room)[1]

@@ -25,14 +25,22 @@ class Positions:
         if self.group_latitude is None or self.group_longitude is None:
             return np.full(len(flows.group), np.nan)
         return miles_between(
-            self.latitude[flows.value], self.longitude[flows.value], self.group_latitude[flows.group], self.group_longitude[flows.group]
+            self.latitude[flows.value],
+            self.longitude[flows.value],
+            self.group_latitude[flows.group],
+            self.group_longitude[flows.group],
         )
 
 
-def miles_between(latitude: Floats, longitude: Floats, other_latitude: Floats, other_longitude: Floats) -> Floats:
+def miles_between(
+    latitude: Floats, longitude: Floats, other_latitude: Floats, other_longitude: Floats
+) -> Floats:
     """Great-circle distances (haversine) in miles.
 
-    >>> berlin, paris = (np.array([52.52]), np.array([13.405])), (np.array([48.8566]), np.array([2.3522]))
+    >>> berlin, paris = (
+    ...     (np.array([52.52]), np.array([13.405])),
+    ...     (np.array([48.8566]), np.array([2.3522])),
+    ... )
     >>> round(float(miles_between(*berlin, *paris)[0]))
     545
     """

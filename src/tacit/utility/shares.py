@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 DIGITS = 6
 
 
-def column_shares(recoded: Recoded, columns: Mapping[str, Shown] | None = None) -> dict[str, Fraction]:
+def column_shares(
+    recoded: Recoded, columns: Mapping[str, Shown] | None = None
+) -> dict[str, Fraction]:
     """The share that each quasi-identifier has lost; a row that is not released has lost all.
 
     A column with one value has nothing to lose: its share is 0.
@@ -44,7 +46,10 @@ def loss_product(shares: Sequence[Fraction], weights: Sequence[int]) -> Fraction
     >>> loss_product([Fraction(1, 2), Fraction(0)], [2, 1])
     Fraction(9, 4)
     """
-    return math.prod(((1 + share) ** weight for share, weight in zip(shares, weights, strict=True)), start=Fraction(1))
+    return math.prod(
+        ((1 + share) ** weight for share, weight in zip(shares, weights, strict=True)),
+        start=Fraction(1),
+    )
 
 
 def loss_of(shares: Sequence[Fraction], weights: Sequence[int]) -> float:
@@ -69,7 +74,9 @@ def loss_text(shares: Sequence[Fraction], weights: Sequence[int], digits: int = 
     total, unit = sum(weights), 10**digits
     product = loss_product(shares, weights)
     number = max(0, math.ceil(loss_of(shares, weights) * unit) - 2)
-    while total and (unit + number) ** total * product.denominator < product.numerator * unit**total:
+    while (
+        total and (unit + number) ** total * product.denominator < product.numerator * unit**total
+    ):
         number += 1
     return decimal_text(number, digits)
 

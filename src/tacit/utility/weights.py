@@ -10,7 +10,9 @@ from typing import Any
 from tacit.errors import ParameterError, did_you_mean
 from tacit.model.numbers import exact
 
-LARGEST = 10_000  # the sum of whole weights: losses are compared exactly as products with these exponents
+LARGEST = (
+    10_000  # the sum of whole weights: losses are compared exactly as products with these exponents
+)
 
 
 def read_weights(columns: Sequence[str], weights: Mapping[str, Any] | None) -> dict[str, Fraction]:
@@ -22,10 +24,16 @@ def read_weights(columns: Sequence[str], weights: Mapping[str, Any] | None) -> d
     given = weights or {}
     for column in given:
         if column not in columns:
-            raise wrong(f"weights name {column!r}, which is no quasi-identifier.", did_you_mean(column, columns))
+            raise wrong(
+                f"weights name {column!r}, which is no quasi-identifier.",
+                did_you_mean(column, columns),
+            )
     found = {column: read_weight(column, given.get(column, 1)) for column in columns}
     if found and not any(found.values()):
-        raise wrong("all weights are 0: then no release is better than another.", "Give some column a weight above 0.")
+        raise wrong(
+            "all weights are 0: then no release is better than another.",
+            "Give some column a weight above 0.",
+        )
     return found
 
 
@@ -34,9 +42,14 @@ def read_weight(column: str, value: Any) -> Fraction:
     try:
         weight = exact(value)
     except ValueError as error:
-        raise wrong(f"the weight of {column!r}: {error}.", "Write numbers such as 1, 2 or 0.5.") from None
+        raise wrong(
+            f"the weight of {column!r}: {error}.", "Write numbers such as 1, 2 or 0.5."
+        ) from None
     if weight < 0:
-        raise wrong(f"the weight of {column!r} is negative: {value}.", "Use 0 for a column that does not matter.")
+        raise wrong(
+            f"the weight of {column!r} is negative: {value}.",
+            "Use 0 for a column that does not matter.",
+        )
     return weight
 
 
@@ -63,7 +76,10 @@ def whole_weights(columns: Sequence[str], weights: Mapping[str, Any] | None) -> 
 def refuse_weights(measure: str, weights: Mapping[str, Any] | None) -> None:
     """Some measures look at groups, not at columns."""
     if weights:
-        raise wrong(f"{measure} has no weights: it counts groups, not columns.", "Use loss or height, or leave weights out.")
+        raise wrong(
+            f"{measure} has no weights: it counts groups, not columns.",
+            "Use loss or height, or leave weights out.",
+        )
 
 
 def wrong(message: str, hint: str) -> ParameterError:

@@ -99,7 +99,9 @@ class Workload:
     def choose(self, rng: np.random.Generator) -> list[int]:
         """Different columns to ask about, the first a quasi-identifier."""
         first = int(rng.integers(self.quasi))
-        others = [number for number in rng.permutation(len(self.columns)).tolist() if number != first]
+        others = [
+            number for number in rng.permutation(len(self.columns)).tolist() if number != first
+        ]
         return [first, *others[: int(rng.integers(min(COLUMNS, len(self.columns))))]]
 
 
@@ -118,8 +120,9 @@ def range_query_error(
     if queries < 1 or sample < 1:
         raise ParameterError(
             f"a workload of {queries} queries on {sample} combinations tells nothing.",
-            parameter="queries", hint="Use at least 1 of each; 400 on 50000 is the default.",
-        )  # fmt: skip
+            parameter="queries",
+            hint="Use at least 1 of each; 400 on 50000 is the default.",
+        )
     base = recoded.raw.base
     if not recoded.raw.quasi or not base.rows:
         return RangeQueryError(queries, 0.0, 0.0)
@@ -130,7 +133,9 @@ def range_query_error(
     about = rng.choice(len(rows), size=queries, p=work.occurrences / work.occurrences.sum())
     errors = np.array([work.ask(row, rng) for row in about.tolist()])
     median, high = np.quantile(errors, [0.5, 0.9])
-    return RangeQueryError(queries, float(median), float(high), len(rows) if len(rows) < len(base) else None)
+    return RangeQueryError(
+        queries, float(median), float(high), len(rows) if len(rows) < len(base) else None
+    )
 
 
 def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, Shown]) -> Workload:
@@ -142,7 +147,9 @@ def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, Shown]) -> Wo
     names = (*raw.quasi, *raw.sensitive)
     codes, sizes = [], []
     for name in names:
-        codes.append(shows[name].codes[cells] if name in shows else raw.base.codes(name)[recoded.rows[cells]])
+        codes.append(
+            shows[name].codes[cells] if name in shows else raw.base.codes(name)[recoded.rows[cells]]
+        )
         sizes.append(len(shows[name].rows) if name in shows else raw.base.size(name))
     first, counts = merged_cells(codes, sizes, recoded.counts[cells])
     columns = []
@@ -150,14 +157,20 @@ def workload(recoded: Recoded, rows: Integers, shows: Mapping[str, Shown]) -> Wo
         values, leaves = raw.base.dictionaries[name], leaves_of(raw, name)
         columns.append(
             Column(
-                raw.base.codes(name)[rows], places(values, leaves), len(values), in_order(values), code[first],
+                raw.base.codes(name)[rows],
+                places(values, leaves),
+                len(values),
+                in_order(values),
+                code[first],
                 shows[name].cover if name in shows else None,
             )
-        )  # fmt: skip
+        )
     return Workload(len(raw.quasi), columns, raw.base.occurrences[rows], counts)
 
 
-def merged_cells(codes: list[Integers], sizes: list[int], counts: Integers) -> tuple[Integers, Integers]:
+def merged_cells(
+    codes: list[Integers], sizes: list[int], counts: Integers
+) -> tuple[Integers, Integers]:
     """Cells that show the same as one: where each is first found, and its rows."""
     key, _ = pack_codes(codes, sizes, len(counts))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)

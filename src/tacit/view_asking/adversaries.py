@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 MOST_TOGETHER = 6  # clients in a group that colludes
 
-Sees = tuple[tuple[str, ...], list[str], list[str]]  # clients, what they have seen, what they would see
+Sees = tuple[
+    tuple[str, ...], list[str], list[str]
+]  # clients, what they have seen, what they would see
 
 
 def given(plan: Plan, check: Check) -> list[str]:
@@ -23,10 +25,18 @@ def given(plan: Plan, check: Check) -> list[str]:
     named = plan.published if check.given is None else check.given
     for name in named:
         if name == LEDGER:
-            raise PlanError("what the ledger holds is not looked at here.", hint="Ask tacit check, or name the releases that are out.", mark=plan.mark("published"))
+            raise PlanError(
+                "what the ledger holds is not looked at here.",
+                hint="Ask tacit check, or name the releases that are out.",
+                mark=plan.mark("published"),
+            )
         if not isinstance(plan.releases[name], View | Constraint):
             hint = "Name views and constraints; leave microdata and synthetic data out."
-            raise PlanError(f"{check.kind} takes views and constraints as published, and {name!r} is neither.", hint=hint, mark=plan.mark(*check.path))
+            raise PlanError(
+                f"{check.kind} takes views and constraints as published, and {name!r} is neither.",
+                hint=hint,
+                mark=plan.mark(*check.path),
+            )
     # What is asked about is not out yet.
     return [name for name in named if name not in check.releases]
 
@@ -37,7 +47,12 @@ def adversaries(plan: Plan, check: Check, given: Sequence[str]) -> Iterator[Sees
     clients = sorted(set().union(*to.values())) if to else []
     refuse_collusion(plan, check, clients)
     # Who may collude may also not: knowing more can make a release harmless that tells some of them something.
-    parts = [part for group in check.collude for many in range(len(group), 1, -1) for part in combinations(group, many)]
+    parts = [
+        part
+        for group in check.collude
+        for many in range(len(group), 1, -1)
+        for part in combinations(group, many)
+    ]
     groups = [(), *dict.fromkeys(parts), *((client,) for client in clients)]
     for group in groups:
         seen = [name for name in given if not to[name] or to[name] & set(group)]
@@ -52,6 +67,12 @@ def refuse_collusion(plan: Plan, check: Check, clients: Sequence[str]) -> None:
     for client in (client for group in check.collude for client in group):
         if client not in clients:
             known = ", ".join(clients) or "none: add `to:` to releases"
-            raise PlanError(f"no release goes to {client!r}.", hint=f"Clients are {known}.", mark=mark)
+            raise PlanError(
+                f"no release goes to {client!r}.", hint=f"Clients are {known}.", mark=mark
+            )
     if any(len(group) > MOST_TOGETHER for group in check.collude):
-        raise PlanError(f"more than {MOST_TOGETHER} clients collude.", hint="Name smaller groups: all parts of a group are asked about.", mark=mark)
+        raise PlanError(
+            f"more than {MOST_TOGETHER} clients collude.",
+            hint="Name smaller groups: all parts of a group are asked about.",
+            mark=mark,
+        )

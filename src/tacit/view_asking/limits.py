@@ -16,12 +16,21 @@ from tacit.worlds.universe import unbounded
 def check_types(queries: Sequence[Query], relations: Mapping[str, Relation]) -> None:
     """Constants are compared with columns of a known type."""
     if reason := doubtful(queries, relations):
-        raise QueryError(f"{reason}, so constants may not mean what they look like.", code="types", hint="Give the column a type under columns.")
+        raise QueryError(
+            f"{reason}, so constants may not mean what they look like.",
+            code="types",
+            hint="Give the column a type under columns.",
+        )
 
 
 def check_closed(mentioned: Sequence[str], relations: Mapping[str, Relation]) -> None:
     """All values of all columns are known."""
-    missing = [f"{name}.{column}" for name in mentioned for column in relations[name].columns if column not in relations[name].domains]
+    missing = [
+        f"{name}.{column}"
+        for name in mentioned
+        for column in relations[name].columns
+        if column not in relations[name].domains
+    ]
     if missing:
         table, _, column = missing[0].rpartition(".")
         raise InputError(
@@ -33,15 +42,22 @@ def check_closed(mentioned: Sequence[str], relations: Mapping[str, Relation]) ->
 def check_order(setting: Setting) -> None:
     """< is read where all values are known; with open columns there is no telling where a new value stands."""
     for atoms, comparisons, name in compared(setting):
-        ordered = {term for one in comparisons if one.operator != "!=" for term in (one.left, one.right) if isinstance(term, Variable)}
+        ordered = {
+            term
+            for one in comparisons
+            if one.operator != "!="
+            for term in (one.left, one.right)
+            if isinstance(term, Variable)
+        }
         for atom in atoms:
             relation = setting.relations[atom.relation]
             for column, term in zip(relation.columns, atom.terms, strict=True):
                 if term in ordered and column not in relation.domains:
                     raise QueryError(
                         f"{name} compares {relation.name}.{column} by <, and the column has no domain.",
-                        code="order", hint=f"Add domains: {{{column}: [...]}} to {relation.name}, or use = and !=.",
-                    )  # fmt: skip
+                        code="order",
+                        hint=f"Add domains: {{{column}: [...]}} to {relation.name}, or use = and !=.",
+                    )
 
 
 def compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Comparison], str]]:
@@ -51,15 +67,27 @@ def compared(setting: Setting) -> Iterator[tuple[Sequence[Atom], Sequence[Compar
             yield part.atoms, part.comparisons, query.name
     for one in setting.all_dependencies():
         atoms = [*one.atoms, *(atom for each in one.alternatives for atom in each.atoms)]
-        yield atoms, [*one.comparisons, *(c for each in one.alternatives for c in each.comparisons)], repr(one.text)
+        yield (
+            atoms,
+            [*one.comparisons, *(c for each in one.alternatives for c in each.comparisons)],
+            repr(one.text),
+        )
 
 
 def check_endless(setting: Setting, over: str) -> None:
     """Constraints that can demand ever more new values; where columns are closed there is an end."""
-    columns = [(name, at, column) for name in setting.mentioned() for at, column in enumerate(setting.relations[name].columns)]
+    columns = [
+        (name, at, column)
+        for name in setting.mentioned()
+        for at, column in enumerate(setting.relations[name].columns)
+    ]
     if over == "instance":
         unlimited = unbounded(setting)
         closed = [(name, column) for name, at, column in columns if (name, at) not in unlimited]
     else:
-        closed = [(name, column) for name, _, column in columns if column in setting.relations[name].domains]
+        closed = [
+            (name, column)
+            for name, _, column in columns
+            if column in setting.relations[name].domains
+        ]
     refuse_endless(setting.all_dependencies(), setting.relations, closed)

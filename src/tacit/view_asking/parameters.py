@@ -21,7 +21,9 @@ from tacit.worlds.universe import UNSEEN, universe_of
 MOST_CASES = 2_000
 FIRST = dt.datetime(1777, 7, 7)
 
-Places = Mapping[str, Sequence[tuple[str, str]]]  # the columns, as table and name, in which a parameter's values stand
+Places = Mapping[
+    str, Sequence[tuple[str, str]]
+]  # the columns, as table and name, in which a parameter's values stand
 
 
 class SecretValues:
@@ -42,11 +44,20 @@ class SecretValues:
             return [{}]
         relations = self.stated.readings.relations()
         found = self._found(base)
-        is_open = {name: any(column not in relations[table].domains for table, column in columns) for name, columns in where.items()}
-        kinds = {name: relations[columns[0][0]].kinds.get(columns[0][1]) for name, columns in where.items()}
+        is_open = {
+            name: any(column not in relations[table].domains for table, column in columns)
+            for name, columns in where.items()
+        }
+        kinds = {
+            name: relations[columns[0][0]].kinds.get(columns[0][1])
+            for name, columns in where.items()
+        }
         taken = [value for values in found.values() for value in values]
         new = {kind: beyond(taken, kind, sum(is_open.values())) for kind in kinds.values()}
-        choices = [[*values, *(new[kinds[name]] if is_open[name] else ())] for name, values in found.items()]
+        choices = [
+            [*values, *(new[kinds[name]] if is_open[name] else ())]
+            for name, values in found.items()
+        ]
         if prod(map(len, choices)) > MOST_CASES:
             raise InputError(
                 f"the parameters of {self.secret!r} have {prod(map(len, choices)):,} values; up to {MOST_CASES:,} are asked.",
@@ -54,12 +65,20 @@ class SecretValues:
             )
         many = [values for values in product(*choices) if is_first(values, new.values())]
         if not many:
-            raise InputError(f"there is no value to ask {self.secret!r} for: a domain is empty.", hint="Add values to the domain.")
+            raise InputError(
+                f"there is no value to ask {self.secret!r} for: a domain is empty.",
+                hint="Add values to the domain.",
+            )
         return [dict(zip(found, values, strict=True)) for values in many]
 
     def in_columns(self, cases: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str, Any], ...]:
         """The values of all cases with their columns, so that the worlds of all cases are over the same values."""
-        return tuple((table, column, one[name]) for one in cases for name, columns in self._places.items() for table, column in columns)
+        return tuple(
+            (table, column, one[name])
+            for one in cases
+            for name, columns in self._places.items()
+            for table, column in columns
+        )
 
     @cached_property
     def _places(self) -> Places:
@@ -67,7 +86,9 @@ class SecretValues:
         if not parameters(text):
             return {}
         try:
-            return places(text, readings.relations(), lambda one: readings.read_as(one, self.secret))
+            return places(
+                text, readings.relations(), lambda one: readings.read_as(one, self.secret)
+            )
         except TacitError as error:
             raise error.at(self.stated.plan.mark("secrets", self.secret)) from None
 
@@ -76,15 +97,25 @@ class SecretValues:
         relations = self.stated.readings.relations()
         stored = tuple(
             (table, column, fact.values[relations[table].columns.index(column)])
-            for columns in self._places.values() for table, column in columns
+            for columns in self._places.values()
+            for table, column in columns
             if not self.data.is_empty(self.stated.plan.tables[table])
             for fact in self.data.facts(table)
-        )  # fmt: skip
-        known = universe_of(replace(base, secret=self.stated.example(self.secret), values=stored), 0)
+        )
+        known = universe_of(
+            replace(base, secret=self.stated.example(self.secret), values=stored), 0
+        )
 
         def values(columns: Sequence[tuple[str, str]]) -> list[Any]:
             spots = [(table, relations[table].columns.index(column)) for table, column in columns]
-            return list(dict.fromkeys(value for spot in spots for value in known.numbering.plain(known.columns[spot]) if value is not None))
+            return list(
+                dict.fromkeys(
+                    value
+                    for spot in spots
+                    for value in known.numbering.plain(known.columns[spot])
+                    if value is not None
+                )
+            )
 
         return {name: values(columns) for name, columns in self._places.items()}
 
@@ -113,7 +144,10 @@ def new_value(at: int, kind: str | None) -> Any:
 def is_first(values: Sequence[Any], new: Iterable[Sequence[Any]]) -> bool:
     """Of cases that differ only in which new values are which, is this the first?
 
-    >>> is_first(("a", "_fresh0"), [["_fresh0", "_fresh1"]]), is_first(("_fresh1", "a"), [["_fresh0", "_fresh1"]])
+    >>> (
+    ...     is_first(("a", "_fresh0"), [["_fresh0", "_fresh1"]]),
+    ...     is_first(("_fresh1", "a"), [["_fresh0", "_fresh1"]]),
+    ... )
     (True, False)
     """
     for some in new:

@@ -50,7 +50,9 @@ class Statements:
 
     def is_bag(self, name: str) -> bool:
         """Would a view be published with duplicate rows?"""
-        exact = self.readings.view(name).exact if isinstance(self.plan.releases[name], View) else None
+        exact = (
+            self.readings.view(name).exact if isinstance(self.plan.releases[name], View) else None
+        )
         return exact is not None and exact.bag and not shows_keys(exact, self.readings.relations())
 
     def dictionary_view(self, name: str) -> Query:
@@ -58,15 +60,24 @@ class Statements:
         table, _, column = name.rpartition(".")
         relation = self.readings.relations()[table]
         if column not in relation.columns:
-            raise DataError(f"table {table!r} has no column {column!r}.", hint=f"Its columns are {', '.join(relation.columns)}.", mark=self.plan.mark("dictionary"))
+            raise DataError(
+                f"table {table!r} has no column {column!r}.",
+                hint=f"Its columns are {', '.join(relation.columns)}.",
+                mark=self.plan.mark("dictionary"),
+            )
         terms = {one: Variable(one) for one in relation.columns}
         known = frozenset({terms[column]})
-        return Query(f"{name} (its values)", (Conjunctive((terms[column],), (Atom(table, tuple(terms.values())),), known=known),))
+        return Query(
+            f"{name} (its values)",
+            (Conjunctive((terms[column],), (Atom(table, tuple(terms.values())),), known=known),),
+        )
 
     def secret(self, name: str, values: Mapping[str, Any]) -> Query:
         """A secret, with values for its parameters."""
         try:
-            return exactly(self.readings.read_as(bound(self.plan.secrets[name], values), name), None)
+            return exactly(
+                self.readings.read_as(bound(self.plan.secrets[name], values), name), None
+            )
         except TacitError as error:
             raise error.at(self.plan.mark("secrets", name)) from None
 
@@ -106,14 +117,20 @@ class Statements:
         for table in self.plan.tables.values():
             for one in table.foreign_keys:
                 self._refuse_unknown(table, one)
-                found.append(inclusion(table.name, one.columns, one.table, one.references, relations))
+                found.append(
+                    inclusion(table.name, one.columns, one.table, one.references, relations)
+                )
         for at, text in enumerate(self.plan.constraints):
             found += self._dependencies(text, "constraints", at)
         return tuple(found)
 
     def marked(self, names: Sequence[str]) -> Iterator[tuple[Dependency, Mark | None]]:
         """What everybody knows and what the named releases say, each with its place in the plan."""
-        written = {one.text: ("constraints", at) for at, text in enumerate(self.plan.constraints) for one in self._dependencies(text, "constraints", at)}
+        written = {
+            one.text: ("constraints", at)
+            for at, text in enumerate(self.plan.constraints)
+            for one in self._dependencies(text, "constraints", at)
+        }
         for one in self.dependencies:
             if one.text in written:
                 yield one, self.plan.mark(*written[one.text])
@@ -124,7 +141,13 @@ class Statements:
             for one in self.constraint(name):
                 yield one, self.plan.mark("releases", name, "constraint")
 
-    def connected(self, releases: Sequence[str], secret: str, dictionary: Sequence[str], also: Sequence[str] = ()) -> list[str]:
+    def connected(
+        self,
+        releases: Sequence[str],
+        secret: str,
+        dictionary: Sequence[str],
+        also: Sequence[str] = (),
+    ) -> list[str]:
         """The tables that releases, a secret and dictionaries speak of, those in `also`, and all that constraints connect with them."""
         views, known, rules = self.views(releases), self.dependencies, self.constraints(releases)
         start = tables_of([*views, self.example(secret)], dictionary)
@@ -136,7 +159,10 @@ class Statements:
             return read_constraint(text, self.readings.relations(), file="the constraint")
         except TacitError as error:
             raise QueryError(
-                f"{text.strip()!r}: {error.message}", code=getattr(error, "code", "syntax"), hint=error.hint, mark=self.plan.mark(*path)
+                f"{text.strip()!r}: {error.message}",
+                code=getattr(error, "code", "syntax"),
+                hint=error.hint,
+                mark=self.plan.mark(*path),
             ) from None
 
     def _refuse_unknown(self, table: Table, key: ForeignKey) -> None:
@@ -146,16 +172,19 @@ class Statements:
             for column in columns:
                 if column not in relations[name].columns:
                     raise PlanError(
-                        f"table {name!r} has no column {column!r}.", hint=f"Its columns are {', '.join(relations[name].columns)}.",
+                        f"table {name!r} has no column {column!r}.",
+                        hint=f"Its columns are {', '.join(relations[name].columns)}.",
                         mark=self.plan.mark("tables", table.name, "foreign-keys"),
-                    )  # fmt: skip
+                    )
 
 
 def opened(part: Conjunctive, values: Mapping[str, Any]) -> Conjunctive:
     """A query with variables in the place of the values that stand for its parameters."""
 
     def put(term: Term) -> Term:
-        return next((Variable(f"${name}") for name, value in values.items() if is_mark(term, value)), term)
+        return next(
+            (Variable(f"${name}") for name, value in values.items() if is_mark(term, value)), term
+        )
 
     return Conjunctive(
         tuple(map(put, part.head)),
@@ -170,7 +199,12 @@ def shows_keys(query: Query, relations: Mapping[str, Relation]) -> bool:
 
     >>> x, y = Variable("x"), Variable("y")
     >>> relations = {"R": Relation("R", ("a", "b"), keys=(("a",),))}
-    >>> [shows_keys(Query("V", (Conjunctive((one,), (Atom("R", (x, y)),)),), bag=True), relations) for one in (x, y)]
+    >>> [
+    ...     shows_keys(
+    ...         Query("V", (Conjunctive((one,), (Atom("R", (x, y)),)),), bag=True), relations
+    ...     )
+    ...     for one in (x, y)
+    ... ]
     [True, False]
     """
     if len(query.parts) != 1:
@@ -179,7 +213,10 @@ def shows_keys(query: Query, relations: Mapping[str, Relation]) -> bool:
     for atom in part.atoms:
         terms = dict(zip(relations[atom.relation].columns, atom.terms, strict=True))
         keys = relations[atom.relation].keys
-        if not any(all(isinstance(terms[name], Constant) or terms[name] in part.head for name in key) for key in keys):
+        if not any(
+            all(isinstance(terms[name], Constant) or terms[name] in part.head for name in key)
+            for key in keys
+        ):
             return False
     return True
 
@@ -195,7 +232,13 @@ def connected(start: Sequence[str], dependencies: Sequence[Dependency]) -> list[
     found = list(dict.fromkeys(start))
     grown = True
     while grown:
-        more = [name for one in dependencies if set(found) & set(one.relations()) for name in one.relations() if name not in found]
+        more = [
+            name
+            for one in dependencies
+            if set(found) & set(one.relations())
+            for name in one.relations()
+            if name not in found
+        ]
         found += dict.fromkeys(more)
         grown = bool(more)
     return found
@@ -208,5 +251,7 @@ def exactly(reading: Reading, mark: Mark | None) -> Query:
     first = reading.approximations[0]
     raise QueryError(
         f"{reading.name} is outside what view safety reads: {' '.join(first.fragment.split())} ({first.text}).",
-        code=first.code, hint="Use joins, constants, =, !=, UNION; ask perfect-privacy about the rest.", mark=mark,
-    )  # fmt: skip
+        code=first.code,
+        hint="Use joins, constants, =, !=, UNION; ask perfect-privacy about the rest.",
+        mark=mark,
+    )

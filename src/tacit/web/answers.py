@@ -37,14 +37,24 @@ class Answer:
         self._send = send
         self._started = False
         self.policy = POLICY
-        self._static = scope["method"] in SAFE and STATIC.fullmatch(scope["path"].removeprefix(prefix)) is not None
+        self._static = (
+            scope["method"] in SAFE
+            and STATIC.fullmatch(scope["path"].removeprefix(prefix)) is not None
+        )
         self._head = scope["method"] == "HEAD"
 
     async def send(self, message: Message) -> None:
         """Send a part of an answer."""
         if message["type"] == "http.response.start":
             self._started = True
-            message = {**message, "headers": guarded(message.get("headers", []), self.policy, static=self._static and message["status"] in (200, 304))}
+            message = {
+                **message,
+                "headers": guarded(
+                    message.get("headers", []),
+                    self.policy,
+                    static=self._static and message["status"] in (200, 304),
+                ),
+            }
         await self._send(message)
 
     def instead(self, body: Body) -> Send:
@@ -110,5 +120,9 @@ def guarded(headers: Headers, policy: str, *, static: bool) -> Headers:
         policy = FILE_POLICY  # what is saved must not run here, should a browser show it
     cache = b"private, max-age=3600" if static else b"no-store"
     own = {**ALWAYS, b"content-security-policy": policy.encode(), b"cache-control": cache}
-    passed = [(name, value) for name, value in headers if name.lower() not in own and not name.lower().startswith(b"access-control-")]
+    passed = [
+        (name, value)
+        for name, value in headers
+        if name.lower() not in own and not name.lower().startswith(b"access-control-")
+    ]
     return [*passed, *own.items()]

@@ -42,12 +42,16 @@ T = TypeVar("T")
 class Bench:
     """One folder, all that the pages may reach of this machine's disk, and the books in it."""
 
-    def __init__(self, plan: Path, tell: Callable[[str], None], *, folder: Path | None = None) -> None:
+    def __init__(
+        self, plan: Path, tell: Callable[[str], None], *, folder: Path | None = None
+    ) -> None:
         self.home = plan.resolve()
         self.folder = (folder or plan.parent).resolve()
         self.tell = tell
         if not self.home.is_relative_to(self.folder):
-            raise InputError(f"{plan} is not below {folder}.", hint="Name a folder above the plan with --folder.")
+            raise InputError(
+                f"{plan} is not below {folder}.", hint="Name a folder above the plan with --folder."
+            )
         self.savings = Savings()
         self.themes: dict[str, bool | None] = {}  # by session: dark, light, or as the system is
         self._books: dict[Path, Book] = {}
@@ -67,7 +71,10 @@ class Bench:
         """A path below the folder, links followed; an InputError for any other."""
         place = (self.folder / path).resolve()
         if not place.is_relative_to(self.folder) or STATE in place.parts:
-            raise InputError(f"{Path(path).name} is not below the plan's folder.", hint="Only files in that folder can be reached from here.")
+            raise InputError(
+                f"{Path(path).name} is not below the plan's folder.",
+                hint="Only files in that folder can be reached from here.",
+            )
         return place
 
     def plans(self) -> list[Path]:
@@ -83,7 +90,11 @@ class Bench:
 
     def name(self, path: Path) -> str:
         """What a file below the folder is called on pages."""
-        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.name
+        return (
+            path.relative_to(self.folder).as_posix()
+            if path.is_relative_to(self.folder)
+            else path.name
+        )
 
     async def keep_house(self) -> None:
         """Close sources that nobody uses, until cancelled."""
@@ -107,9 +118,13 @@ class Book:
         self.reach = bench.folder
         self.name = bench.name(path)
         self.works = Works(bench.tell)
-        self.kept: dict[str, Any] = {}  # what pages leave for other pages: the last written file of a release, and the like
+        self.kept: dict[
+            str, Any
+        ] = {}  # what pages leave for other pages: the last written file of a release, and the like
         self._lock = threading.RLock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tacit-book")  # who waits for a slow source holds up nobody else
+        self._thread = ThreadPoolExecutor(
+            1, thread_name_prefix="tacit-book"
+        )  # who waits for a slow source holds up nobody else
         self._source: Source | None = None
         self._stamps: object = None
         self._used = time.monotonic()
@@ -126,7 +141,9 @@ class Book:
         except FileNotFoundError:
             return ""
         except (OSError, UnicodeDecodeError):
-            raise InputError(f"{self.path.name} cannot be read as text.", hint="Save it as UTF-8.") from None
+            raise InputError(
+                f"{self.path.name} cannot be read as text.", hint="Save it as UTF-8."
+            ) from None
 
     def plan(self) -> Plan:
         """The plan; a TacitError that says what is wrong with it, and where."""
@@ -141,7 +158,10 @@ class Book:
         text_within(text, self.path, self.reach)
         with self._lock:
             if self.text() != was:
-                raise InputError(f"{self.path.name} was changed meanwhile, by hand or in another tab.", hint="Load the page again; your text is still in it until then.")
+                raise InputError(
+                    f"{self.path.name} was changed meanwhile, by hand or in another tab.",
+                    hint="Load the page again; your text is still in it until then.",
+                )
             beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
             try:
                 beside.write_text(text, "utf-8")
@@ -149,7 +169,9 @@ class Book:
                     beside.chmod(self.path.stat().st_mode & 0o777)
                 beside.replace(self.path)
             except OSError as error:
-                raise InputError(f"{self.path.name} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+                raise InputError(
+                    f"{self.path.name} cannot be written: {(error.strerror or str(error)).lower()}."
+                ) from None
             finally:
                 with suppress(OSError):
                     beside.unlink()
@@ -172,11 +194,15 @@ class Book:
             (folder / ".gitignore").write_text("*\n", "utf-8")
             place = self._state()
             beside = place.with_suffix(f".{os.getpid()}.part")
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            with open(
+                os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            ) as file:
                 json.dump([checked, *self._history()[:1]], file, ensure_ascii=False)
             beside.replace(place)
 
-    async def ask(self, function: Callable[Concatenate[Source, P], T], *arguments: P.args, **named: P.kwargs) -> T:
+    async def ask(
+        self, function: Callable[Concatenate[Source, P], T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
         """Run `function(source, ...)` on the plan's open source, in a thread; one question after the other."""
 
         def asked() -> T:
@@ -234,7 +260,9 @@ class Visit:
 
     def link(self, page: str = "", name: str = "") -> str:
         """The path of a page below the workbench's, about something of the plan where `name` says what."""
-        return "/".join(["", *([page] if page else [""]), *([quote(name, safe="")] if name else [])])
+        return "/".join(
+            ["", *([page] if page else [""]), *([quote(name, safe="")] if name else [])]
+        )
 
 
 def stamps_of(plan: Plan) -> Iterator[tuple[str, int, int]]:
@@ -248,7 +276,11 @@ def stamps_of(plan: Plan) -> Iterator[tuple[str, int, int]]:
 def walk(folder: Path) -> Iterator[Path]:
     """The files below a folder; hidden ones, and folders that no plan stands in, are left out."""
     for place, folders, files in os.walk(folder):
-        folders[:] = [one for one in sorted(folders) if not one.startswith(".") and one not in ("node_modules", "__pycache__")]
+        folders[:] = [
+            one
+            for one in sorted(folders)
+            if not one.startswith(".") and one not in ("node_modules", "__pycache__")
+        ]
         yield from (Path(place, one) for one in files if not one.startswith("."))
 
 
@@ -257,5 +289,7 @@ def looks_like_a_plan(path: Path) -> bool:
     with suppress(OSError):
         with path.open("rb") as file:
             head = file.read(64 << 10)
-        return any(line.startswith((b"version:", b"tables:", b"releases:")) for line in head.splitlines())
+        return any(
+            line.startswith((b"version:", b"tables:", b"releases:")) for line in head.splitlines()
+        )
     return False

@@ -31,7 +31,10 @@ class Called:
     def cookie(self, name: str, *, secure: bool) -> str:
         """The name of a cookie: with the port, because browsers give cookies to all ports of a machine.
 
-        >>> Called("localhost:8321", here=True).cookie("session", secure=True), Called("tacit.org", here=False).cookie("session", secure=True)
+        >>> (
+        ...     Called("localhost:8321", here=True).cookie("session", secure=True),
+        ...     Called("tacit.org", here=False).cookie("session", secure=True),
+        ... )
         ('tacit_session_8321', '__Host-tacit_session')
         """
         port = re.search(r":([0-9]{1,5})$", self.host)
@@ -51,7 +54,10 @@ class Refused(Exception):
 def near_hosts(scope: Scope) -> tuple[str, ...]:
     """The names of this machine for itself, with the port on which the request came, and the address on which it came.
 
-    >>> near_hosts({"server": ("127.0.0.2", 8321)})[-1], "localhost" in near_hosts({"server": ("127.0.0.1", 80)})
+    >>> (
+    ...     near_hosts({"server": ("127.0.0.2", 8321)})[-1],
+    ...     "localhost" in near_hosts({"server": ("127.0.0.1", 80)}),
+    ... )
     ('127.0.0.2:8321', True)
     """
     address, port = scope.get("server") or ("", None)
@@ -63,9 +69,15 @@ def near_hosts(scope: Scope) -> tuple[str, ...]:
 def is_same_origin(origin: str, host: str, *, secure: bool = False) -> bool:
     """Is an origin the one of the host that the browser called?
 
-    >>> is_same_origin("http://localhost:8321", "localhost:8321"), is_same_origin("http://localhost:9999", "localhost:8321")
+    >>> (
+    ...     is_same_origin("http://localhost:8321", "localhost:8321"),
+    ...     is_same_origin("http://localhost:9999", "localhost:8321"),
+    ... )
     (True, False)
-    >>> is_same_origin("null", "localhost:8321"), is_same_origin("http://tacit.org", "tacit.org", secure=True)
+    >>> (
+    ...     is_same_origin("null", "localhost:8321"),
+    ...     is_same_origin("http://tacit.org", "tacit.org", secure=True),
+    ... )
     (False, False)
     """
     schemes = ("https",) if secure else ("http", "https")
@@ -75,12 +87,17 @@ def is_same_origin(origin: str, host: str, *, secure: bool = False) -> bool:
 def cookie_of(scope: Scope, name: str) -> str | None:
     """The value of a cookie; None where there is none, or more than one: someone else may have set the other.
 
-    >>> cookie_of({"headers": [(b"cookie", b"a=1; b=2")]}, "b"), cookie_of({"headers": [(b"cookie", b"b=1; b=2")]}, "b")
+    >>> (
+    ...     cookie_of({"headers": [(b"cookie", b"a=1; b=2")]}, "b"),
+    ...     cookie_of({"headers": [(b"cookie", b"b=1; b=2")]}, "b"),
+    ... )
     ('2', None)
     """
     lines = [value for key, value in scope["headers"] if key == b"cookie"]
     if sum(map(len, lines)) > MOST_COOKIE:
         return None
-    pairs = [part.strip().partition("=") for line in lines for part in line.decode("latin-1").split(";")]
+    pairs = [
+        part.strip().partition("=") for line in lines for part in line.decode("latin-1").split(";")
+    ]
     found = [value.strip() for key, _, value in pairs if key.strip() == name]
     return found[0] if len(found) == 1 else None

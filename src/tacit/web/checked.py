@@ -31,7 +31,14 @@ ADOPTED = "checks that were kept"
 # What to look at first. A release holds only if every check was asked of it as it is now, and holds.
 URGENCY: tuple[State, ...] = ("breached", "unchecked", "stale", "undecided", "holds")
 RANK = {"holds": 0, "undecided": 1, "breached": 2}
-ASKED = ("subject", "required", "scope", "protects", "against", "measure")  # what a verdict says of its question
+ASKED = (
+    "subject",
+    "required",
+    "scope",
+    "protects",
+    "against",
+    "measure",
+)  # what a verdict says of its question
 Kind = Literal["new", "worse", "better", "gone", "asked differently", "changed"]
 
 
@@ -43,7 +50,13 @@ def keys_of(plan: Plan) -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for check in plan.checks:
-        parts = (check.kind, check.name or "", *check.releases, check.secret or "", check.sensitive or "")
+        parts = (
+            check.kind,
+            check.name or "",
+            *check.releases,
+            check.secret or "",
+            check.sensitive or "",
+        )
         key = " | ".join(parts)
         seen[key] += 1
         found.append(key if seen[key] == 1 else f"{key} | {seen[key]}")
@@ -53,36 +66,91 @@ def keys_of(plan: Plan) -> list[str]:
 def fingerprints(plan: Plan) -> dict[str, str]:
     """For every check something that changes when what it asks, or what it looks at, does. Rows of a database are not looked at."""
     own = Path(plan.file).resolve()  # of the plan itself only what a check asks counts
-    stamps = {path: stamp for one in owners_files(plan) if (path := one.resolve()) != own and (stamp := stamp_of(path))}
-    return {key: fingerprint(check, plan, stamps) for key, check in zip(keys_of(plan), plan.checks, strict=True)}
+    stamps = {
+        path: stamp
+        for one in owners_files(plan)
+        if (path := one.resolve()) != own and (stamp := stamp_of(path))
+    }
+    return {
+        key: fingerprint(check, plan, stamps)
+        for key, check in zip(keys_of(plan), plan.checks, strict=True)
+    }
 
 
 def fingerprint(check: Check, plan: Plan, stamps: Mapping[Path, tuple[int, ...]]) -> str:
     """The digest of a check, its releases, their tables and files; of queries all tables, secrets and constraints."""
     releases = [plan.releases[name] for name in check.releases]
-    asked = (check.kind, sorted(check.parameters.items()), check.releases, check.secret, check.sensitive, check.given, check.collude, check.dictionary)
+    asked = (
+        check.kind,
+        sorted(check.parameters.items()),
+        check.releases,
+        check.secret,
+        check.sensitive,
+        check.given,
+        check.collude,
+        check.dictionary,
+    )
     beside = check.kind in OF_OVERLAPS and concerns(check, plan)
-    alone = (all(isinstance(one, Microdata) for one in releases) and not beside) or check.kind in OF_SYNTHETIC
-    tables = [plan.tables[one.table] for one in releases if isinstance(one, Microdata | Synthetic)] if alone else list(plan.tables.values())
-    around: tuple[Any, ...] = () if alone else (
-        plan.constraints, plan.secrets.get(check.secret or ""), [plan.releases[name] for name in (*plan.published, *(check.given or ())) if name in plan.releases],
-        plan.published, plan.dictionary, plan.fresh,
-    )  # fmt: skip
+    alone = (
+        all(isinstance(one, Microdata) for one in releases) and not beside
+    ) or check.kind in OF_SYNTHETIC
+    tables = (
+        [plan.tables[one.table] for one in releases if isinstance(one, Microdata | Synthetic)]
+        if alone
+        else list(plan.tables.values())
+    )
+    around: tuple[Any, ...] = (
+        ()
+        if alone
+        else (
+            plan.constraints,
+            plan.secrets.get(check.secret or ""),
+            [
+                plan.releases[name]
+                for name in (*plan.published, *(check.given or ()))
+                if name in plan.releases
+            ],
+            plan.published,
+            plan.dictionary,
+            plan.fresh,
+        )
+    )
     files = set(files_of(check, tables, releases, plan)) if alone else set(stamps)
     looked_at = sorted((path.name, stamps[path]) for path in files if path in stamps)
-    released = [stamp_of(plan.folder / one.file) for one in releases if isinstance(one, Microdata) and one.file]
+    released = [
+        stamp_of(plan.folder / one.file)
+        for one in releases
+        if isinstance(one, Microdata) and one.file
+    ]
     ledger = head_of(plan) if concerns(check, plan) else None
     said = repr((plan.source, asked, releases, tables, around, looked_at, released, ledger))
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def files_of(check: Check, tables: Iterable[Table], releases: Iterable[Any], plan: Plan) -> Iterator[Path]:
+def files_of(
+    check: Check, tables: Iterable[Table], releases: Iterable[Any], plan: Plan
+) -> Iterator[Path]:
     """The files behind some tables, and those that a check or a synthetic release names."""
-    named = [text for value in check.parameters.values() for text in ([value] if isinstance(value, str) else [])]
-    for table in [*tables, *(plan.tables[name] for name in named if name in plan.tables)]:  # a population is a table too
+    named = [
+        text
+        for value in check.parameters.values()
+        for text in ([value] if isinstance(value, str) else [])
+    ]
+    for table in [
+        *tables,
+        *(plan.tables[name] for name in named if name in plan.tables),
+    ]:  # a population is a table too
         named += [table.file or "", f"{table.name}.csv", f"{table.name}.parquet"]
-        named += [spec.file for spec in table.hierarchies.values() if isinstance(spec, CsvHierarchy)]
-        named += [text for value in table.distances.values() if isinstance(value, Mapping) for text in value.values() if isinstance(text, str)]
+        named += [
+            spec.file for spec in table.hierarchies.values() if isinstance(spec, CsvHierarchy)
+        ]
+        named += [
+            text
+            for value in table.distances.values()
+            if isinstance(value, Mapping)
+            for text in value.values()
+            if isinstance(text, str)
+        ]
     for release in releases:
         named += release.files() if isinstance(release, Synthetic) else []
     for name in named:
@@ -153,7 +221,13 @@ def answers(plan: Plan, checked: Checked | None) -> list[Answer]:
     found = []
     for key, check in zip(keys_of(plan), plan.checks, strict=True):
         verdict = verdicts.get(key)
-        state: State = "unchecked" if verdict is None else "stale" if now[key] != then.get(key) else verdict["status"]
+        state: State = (
+            "unchecked"
+            if verdict is None
+            else "stale"
+            if now[key] != then.get(key)
+            else verdict["status"]
+        )
         found.append(Answer(key, check, state, verdict, times.get(key)))
     return found
 
@@ -185,13 +259,26 @@ def changes(checked: Checked | None, before: Checked | None) -> list[Change]:
         if one is None or old is None or one["status"] != old["status"] or not same_mark:
             shown = one or old
             assert shown is not None
-            found.append(Change(kind_of(old, one), said(shown), subject(shown), status_of(old), status_of(one), is_asked_differently(old, one)))
+            found.append(
+                Change(
+                    kind_of(old, one),
+                    said(shown),
+                    subject(shown),
+                    status_of(old),
+                    status_of(one),
+                    is_asked_differently(old, one),
+                )
+            )
     return found
 
 
 def is_asked_differently(old: Mapping[str, Any] | None, one: Mapping[str, Any] | None) -> bool:
     """Do two verdicts of one check answer different questions?"""
-    return old is not None and one is not None and any(old.get(part) != one.get(part) for part in ASKED)
+    return (
+        old is not None
+        and one is not None
+        and any(old.get(part) != one.get(part) for part in ASKED)
+    )
 
 
 def status_of(verdict: Mapping[str, Any] | None) -> str | None:
@@ -239,10 +326,16 @@ def merged(old: Checked | None, new: Checked) -> Checked:
     asked, order = set(new["keys"]), new["plan_keys"]
     if old is None or asked >= set(order):
         return new
-    kept = {key: verdict for key, verdict in by_key(old).items() if key not in asked and key in order}
+    kept = {
+        key: verdict for key, verdict in by_key(old).items() if key not in asked and key in order
+    }
     verdicts = {**kept, **by_key(new)}
     keys = [key for key in order if key in verdicts]
-    both = [one for one in old["sections"] if not set(one["keys"]) & asked and set(one["keys"]) <= set(order)] + list(new["sections"])
+    both = [
+        one
+        for one in old["sections"]
+        if not set(one["keys"]) & asked and set(one["keys"]) <= set(order)
+    ] + list(new["sections"])
     return {
         **new,
         "keys": keys,
@@ -279,4 +372,6 @@ def start(book: Book, only: Sequence[str] = ()) -> Work:
     key = ", ".join(only)
     running = next((one for one in checking(book) if one.key == key and not one.stops), None)
     title = f"Checking {key}" if only else "Checking the plan"
-    return running or book.works.start(KIND, title, check, str(book.path), str(book.reach), tuple(only), key=key)
+    return running or book.works.start(
+        KIND, title, check, str(book.path), str(book.reach), tuple(only), key=key
+    )

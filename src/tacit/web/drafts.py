@@ -51,7 +51,10 @@ class Draft:
     version: int = 0
     chosen: str = ""  # the table that was looked at last
     profiles: dict[str, Profile] = field(default_factory=dict)
-    _read: tuple[str, dict[Any, Any]] = ("", {})  # a text and its values: it is asked for them again and again
+    _read: tuple[str, dict[Any, Any]] = (
+        "",
+        {},
+    )  # a text and its values: it is asked for them again and again
 
     @property
     def is_changed(self) -> bool:
@@ -98,7 +101,15 @@ class Draft:
         source = source_of(self)
         is_database = "://" in source or source.endswith(DATABASE_FILES)
         home, usual = (".", ()) if is_database else (source, (".csv", ".parquet"))
-        files = ((name, [str(self.table(name)["file"])] if self.table(name).get("file") else [f"{name}{one}" for one in usual]) for name in self.tables())
+        files = (
+            (
+                name,
+                [str(self.table(name)["file"])]
+                if self.table(name).get("file")
+                else [f"{name}{one}" for one in usual],
+            )
+            for name in self.tables()
+        )
         return {normpath(join(home, file)): name for name, found in files for file in found}
 
     def roles(self, table: str) -> dict[str, str]:
@@ -107,7 +118,9 @@ class Draft:
         found: dict[str, str] = {}
         for role in ROLES:
             listed = entry.get(role)
-            for column in [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else ():
+            for column in (
+                [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else ()
+            ):
                 found.setdefault(str(column), role)
         return found
 
@@ -125,19 +138,36 @@ class Draft:
         """The releases that are answers to queries, with their queries."""
         entries = self.values().get("releases")
         found = entries.items() if isinstance(entries, dict) else ()
-        return {str(name): str(one["query"]) for name, one in found if isinstance(one, dict) and "query" in one}
+        return {
+            str(name): str(one["query"])
+            for name, one in found
+            if isinstance(one, dict) and "query" in one
+        }
 
     def synthetic(self, table: str | None = None) -> dict[str, dict[Any, Any]]:
         """The releases of made-up people, of one table or of all, as they are written."""
         entries = self.values().get("releases")
         found = entries.items() if isinstance(entries, dict) else ()
-        return {str(name): one for name, one in found if isinstance(one, dict) and isinstance(one.get("synthetic"), dict) and table in (None, one.get("table"))}
+        return {
+            str(name): one
+            for name, one in found
+            if isinstance(one, dict)
+            and isinstance(one.get("synthetic"), dict)
+            and table in (None, one.get("table"))
+        }
 
     def releases(self, table: str) -> dict[str, dict[Any, Any]]:
         """The copies of a table that are to be released."""
         entries = self.values().get("releases")
         found = entries.items() if isinstance(entries, dict) else ()
-        return {str(name): one for name, one in found if isinstance(one, dict) and one.get("table") == table and "file" not in one and "synthetic" not in one}
+        return {
+            str(name): one
+            for name, one in found
+            if isinstance(one, dict)
+            and one.get("table") == table
+            and "file" not in one
+            and "synthetic" not in one
+        }
 
 
 def draft_of(book: Book) -> Draft | None:
@@ -189,12 +219,26 @@ def add_table(draft: Draft, folder: Path, profile: Profile) -> str:
     refuse_apart(draft, folder, profile.look.source)
     own = draft.files().get(normpath(profile.look.file)) if profile.look.file else None
     if own is not None:
-        raise InputError(f"{profile.look.file} is in the plan already, as the table {own}.", hint="Choose it under Table.")
+        raise InputError(
+            f"{profile.look.file} is in the plan already, as the table {own}.",
+            hint="Choose it under Table.",
+        )
     look = replace(profile.look, file=file_beside(draft, folder, profile.look.file))
     taken = draft.tables() if look.file else []  # a table of a database is called as it is
-    name = next(name for name in (look.table, *(f"{look.table}_{number}" for number in range(2, 1000))) if name not in taken)
+    name = next(
+        name
+        for name in (look.table, *(f"{look.table}_{number}" for number in range(2, 1000)))
+        if name not in taken
+    )
     keys = values_of(plan_text(look, profile.guesses))["tables"][look.table] or {}
-    draft.wish(AddTable(name, Opened({key: Opened(one) if isinstance(one, dict) else one for key, one in keys.items()})))
+    draft.wish(
+        AddTable(
+            name,
+            Opened(
+                {key: Opened(one) if isinstance(one, dict) else one for key, one in keys.items()}
+            ),
+        )
+    )
     draft.profiles[name] = replace(profile, look=replace(look, table=name))
     draft.chosen = name
     return name
@@ -207,23 +251,39 @@ def file_beside(draft: Draft, folder: Path, file: str | None) -> str | None:
         return file
     found = Path(os.path.relpath(folder / file, home)).as_posix()
     if found.startswith("../"):
-        raise InputError(f"{file} is outside of {source_of(draft)}, where the tables of this plan are.", hint="Put it there, and choose it there.")
+        raise InputError(
+            f"{file} is outside of {source_of(draft)}, where the tables of this plan are.",
+            hint="Put it there, and choose it there.",
+        )
     return found
 
 
 def folder_of_tables(draft: Draft, folder: Path) -> Path:
     """Where the files of a draft's tables lie: in the folder that `source` names, else beside the plan."""
     home = folder / source_of(draft)
-    return home if "://" not in source_of(draft) and home.is_dir() and not home.samefile(folder) else folder
+    return (
+        home
+        if "://" not in source_of(draft) and home.is_dir() and not home.samefile(folder)
+        else folder
+    )
 
 
 def refuse_apart(draft: Draft, folder: Path, source: str) -> None:
     """Raise an InputError if tables of a source ("." for files) cannot be in the same plan as the others: it has one source."""
     here = source_of(draft)
-    is_together = "://" not in here if source == "." else os.path.normpath(folder / here) == os.path.normpath(folder / source)
+    is_together = (
+        "://" not in here
+        if source == "."
+        else os.path.normpath(folder / here) == os.path.normpath(folder / source)
+    )
     if not is_together:
-        mine, other = ("files" if (folder / one).is_dir() else without_password(one) for one in (here, source))
-        raise InputError(f"a plan has one source: its tables are in {mine} here, and this one is in {other}.", hint="Begin a new plan with it.")
+        mine, other = (
+            "files" if (folder / one).is_dir() else without_password(one) for one in (here, source)
+        )
+        raise InputError(
+            f"a plan has one source: its tables are in {mine} here, and this one is in {other}.",
+            hint="Begin a new plan with it.",
+        )
 
 
 def source_of(draft: Draft) -> str:
@@ -287,29 +347,61 @@ def strangers(draft: Draft, plan: Plan) -> TacitError | None:
         known = {one.name: one.kind for one in profile.look.columns}
         parts = parts_of(table, known)
         places: dict[str, Iterable[str]] = {
-            "identifiers": table.identifiers, "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive,
-            "insensitive": table.insensitive, "person": table.person, "hierarchies": table.hierarchies,
-        }  # fmt: skip
+            "identifiers": table.identifiers,
+            "quasi-identifiers": table.quasi_identifiers,
+            "sensitive": table.sensitive,
+            "insensitive": table.insensitive,
+            "person": table.person,
+            "hierarchies": table.hierarchies,
+        }
         for key, columns in places.items():
             for at, column in enumerate(columns):
                 for one in parts.get(column, (column,)):
                     if one not in known:
-                        mark = plan.mark("tables", name, key, column if key == "hierarchies" else at)
-                        found.append(PlanError(f"table {name!r} has no column {one!r}.", hint=did_you_mean(one, known), mark=mark))
-    found += (error for release in plan.releases.values() if isinstance(release, Synthetic) for error in strange_columns(draft, plan, release))
+                        mark = plan.mark(
+                            "tables", name, key, column if key == "hierarchies" else at
+                        )
+                        found.append(
+                            PlanError(
+                                f"table {name!r} has no column {one!r}.",
+                                hint=did_you_mean(one, known),
+                                mark=mark,
+                            )
+                        )
+    found += (
+        error
+        for release in plan.releases.values()
+        if isinstance(release, Synthetic)
+        for error in strange_columns(draft, plan, release)
+    )
     found += strange_queries(draft, plan)
     return Problems(found) if found else None
 
 
 def strange_queries(draft: Draft, plan: Plan) -> Iterator[TacitError]:
     """Secrets and views that speak of what no table has, where all tables were looked at: a query may be about any of them."""
-    looks = {name: profile.look for name, profile in draft.profiles.items() if name in plan.tables and profile.look.file == plan.tables[name].file}
+    looks = {
+        name: profile.look
+        for name, profile in draft.profiles.items()
+        if name in plan.tables and profile.look.file == plan.tables[name].file
+    }
     if len(looks) < len(plan.tables):
         return
     readings = Readings(plan, unasked)
-    readings.take(relations_of(plan.tables, {name: {one.name: one.kind for one in look.columns} for name, look in looks.items()}))
-    asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [(readings.secret, name, ("secrets", name)) for name in plan.secrets]
-    asked += [(readings.view, name, ("releases", name, "query")) for name, release in plan.releases.items() if isinstance(release, View)]
+    readings.take(
+        relations_of(
+            plan.tables,
+            {name: {one.name: one.kind for one in look.columns} for name, look in looks.items()},
+        )
+    )
+    asked: list[tuple[Callable[[str], Reading], str, tuple[str, ...]]] = [
+        (readings.secret, name, ("secrets", name)) for name in plan.secrets
+    ]
+    asked += [
+        (readings.view, name, ("releases", name, "query"))
+        for name, release in plan.releases.items()
+        if isinstance(release, View)
+    ]
     for read, name, place in asked:
         try:
             read(name)
@@ -328,11 +420,19 @@ def unasked() -> Engine:
 def strange_columns(draft: Draft, plan: Plan, release: Synthetic) -> Iterator[TacitError]:
     """The columns of a synthetic release that its table does not have."""
     profile, table = draft.profiles.get(release.table), plan.tables[release.table]
-    known = [one.name for one in profile.look.columns] if profile and profile.look.file == table.file else None
+    known = (
+        [one.name for one in profile.look.columns]
+        if profile and profile.look.file == table.file
+        else None
+    )
     for key in ("group", "value", "count"):
         column = getattr(release, key)
         if known is not None and column is not None and column not in known:
-            yield PlanError(f"table {release.table!r} has no column {column!r}.", hint=did_you_mean(column, known), mark=plan.mark("releases", release.name, "synthetic", key))
+            yield PlanError(
+                f"table {release.table!r} has no column {column!r}.",
+                hint=did_you_mean(column, known),
+                mark=plan.mark("releases", release.name, "synthetic", key),
+            )
 
 
 def save(draft: Draft, book: Book) -> None:
@@ -349,7 +449,10 @@ def new_plan(bench: Bench, folder: Path, table: str) -> Path:
     """Where a plan for a new table will lie: where the one that is served is to be, else a name beside the others that is free."""
     name = table_name(Path(f"{table}.csv"))
     names = ["tacit.yaml", f"{name}.yaml", *(f"{name}-{number}.yaml" for number in range(2, 1000))]
-    for place in (*([bench.home] if bench.home.parent == folder else []), *(bench.inside(folder / one) for one in names)):
+    for place in (
+        *([bench.home] if bench.home.parent == folder else []),
+        *(bench.inside(folder / one) for one in names),
+    ):
         if not place.exists() and KEPT not in bench.book(place).kept:
             return place
     raise InputError("there are too many plans of that name.", hint="Rename the file.")
@@ -361,7 +464,9 @@ def unsaved(bench: Bench) -> set[Path]:
     return {path for path, draft in found if isinstance(draft, Draft) and draft.is_changed}
 
 
-def data_files(bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200) -> list[str]:
+def data_files(
+    bench: Bench, folder: Path, endings: tuple[str, ...], *, most: int = 200
+) -> list[str]:
     """The files of some kinds below the bench's folder, as a plan in `folder` names them; what leads outside is left out."""
     from tacit.web.bench import walk
 

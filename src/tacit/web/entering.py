@@ -78,9 +78,16 @@ class Entering:
     """
 
     def __init__(
-        self, sessions: Sessions, owners: Owners | None = None, *, tell: Callable[[str], None], address: Callable[[], str],
-        prefix: str = "/workbench", secure: bool = False, clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+        self,
+        sessions: Sessions,
+        owners: Owners | None = None,
+        *,
+        tell: Callable[[str], None],
+        address: Callable[[], str],
+        prefix: str = "/workbench",
+        secure: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._sessions = sessions
         self._owners = owners
         self._tell = tell
@@ -95,14 +102,19 @@ class Entering:
     def tell_link(self) -> None:
         """Print a link that works once, for a quarter of an hour."""
         self._told = self._clock()
-        self._tell(f"Open the workbench: {self._address()}{self._prefix}/enter?once={self._sessions.link()} (works once, for 15 minutes)")
+        self._tell(
+            f"Open the workbench: {self._address()}{self._prefix}/enter?once={self._sessions.link()} (works once, for 15 minutes)"
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         pages = {
-            ("/enter", "GET"): self._enter, ("/sign-in", "GET"): self._ask, ("/sign-in", "POST"): self._sign_in,
-            ("/sign-out", "POST"): self._sign_out, ("/new-link", "POST"): self._new_link,
-        }  # fmt: skip
+            ("/enter", "GET"): self._enter,
+            ("/sign-in", "GET"): self._ask,
+            ("/sign-in", "POST"): self._sign_in,
+            ("/sign-out", "POST"): self._sign_out,
+            ("/new-link", "POST"): self._new_link,
+        }
         path, method = scope["path"].removeprefix(self._prefix), scope["method"]
         page = pages.get((path, "GET" if (path, method) == ("/sign-in", "HEAD") else method))
         if page is None:
@@ -114,16 +126,27 @@ class Entering:
     async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take the code of a link for a session."""
         if not is_here(scope):
-            raise Refused(403, "A link works only in a browser on the machine that runs tacit serve. Elsewhere, sign in with an owner's token.")
+            raise Refused(
+                403,
+                "A link works only in a browser on the machine that runs tacit serve. Elsewhere, sign in with an owner's token.",
+            )
         if header(scope, b"sec-purpose") is not None or header(scope, b"purpose") is not None:
             raise Refused(503, "A link is not fetched ahead: it works once.")
-        if scope.get(SESSION) is not None:  # in already: the link stays good for another browser, and other tabs keep their session
+        if (
+            scope.get(SESSION) is not None
+        ):  # in already: the link stays good for another browser, and other tabs keep their session
             await reply(send, 303, b"", [(b"location", f"{self._prefix}/".encode())])
             return
         begun = self._sessions.enter(code_of(scope["query_string"]))
         if begun is None:
             fresh = not self._sessions.has_link() and self._tell_again()
-            await self._show(scope, send, 410, "This link does not work any more", old_link(fresh, f"{self._prefix}/sign-in"))
+            await self._show(
+                scope,
+                send,
+                410,
+                "This link does not work any more",
+                old_link(fresh, f"{self._prefix}/sign-in"),
+            )
             return
         self.tell_link()  # for the next browser, or the next day
         await self._let_in(scope, send, begun)
@@ -139,7 +162,9 @@ class Entering:
         """Print a fresh link for whoever asks on this machine, who then has to read it there."""
         form = await read_form(scope, receive)
         if not is_here(scope) or not self._is_ours(scope, form):
-            raise Refused(403, "This form is not the workbench's, or it is too old: load the page again.")
+            raise Refused(
+                403, "This form is not the workbench's, or it is too old: load the page again."
+            )
         self._tell_again()
         words = "<p>A link stands now in the terminal in which <code>tacit serve</code> runs, in its last line. It works once.</p>"
         await self._show(scope, send, 200, "Look at the terminal", words)
@@ -160,12 +185,20 @@ class Entering:
             await self._form(scope, send, 403, "The form was too old. Try once more.")
             return
         if not self._tries.take(address_of(scope) or ""):
-            await self._form(scope, send, 429, "Too many tries. Wait a minute.", [(b"retry-after", b"60")])
+            await self._form(
+                scope, send, 429, "Too many tries. Wait a minute.", [(b"retry-after", b"60")]
+            )
             return
         try:
-            found = await self._owners.find(form.get("token", "").strip()) if self._owners is not None else None
+            found = (
+                await self._owners.find(form.get("token", "").strip())
+                if self._owners is not None
+                else None
+            )
         except TacitError:
-            await self._form(scope, send, 503, "The list of users cannot be read; its owner has to look at it.")
+            await self._form(
+                scope, send, 503, "The list of users cannot be read; its owner has to look at it."
+            )
             return
         if found is None:
             await self._form(scope, send, 403, WRONG)
@@ -178,10 +211,17 @@ class Entering:
         form = await read_form(scope, receive)
         session: Session | None = scope.get(SESSION)
         if session is not None and not same(form.get("csrf", ""), session.csrf):
-            raise Refused(403, "This form is not the workbench's, or it is too old: load the page again.")
+            raise Refused(
+                403, "This form is not the workbench's, or it is too old: load the page again."
+            )
         self._leave(scope)
         gone = self._cookie(scope, "session", "", "Max-Age=0")
-        await reply(send, 303, b"", [(b"location", f"{self._prefix}/sign-in".encode()), (b"set-cookie", gone)])
+        await reply(
+            send,
+            303,
+            b"",
+            [(b"location", f"{self._prefix}/sign-in".encode()), (b"set-cookie", gone)],
+        )
 
     def _leave(self, scope: Scope) -> None:
         """End the session that the browser had, if any."""
@@ -196,13 +236,28 @@ class Entering:
         if header(scope, b"sec-fetch-site") in (b"cross-site", b"same-site"):
             # Whoever came by a link on another page would be sent on without the cookie, which is for our own pages alone.
             words = f'<p><a href="{place}">Go on to the workbench</a></p>'
-            await self._show(scope, send, 200, "Welcome", words, headers, f'<meta http-equiv="refresh" content="0; url={place}">')
+            await self._show(
+                scope,
+                send,
+                200,
+                "Welcome",
+                words,
+                headers,
+                f'<meta http-equiv="refresh" content="0; url={place}">',
+            )
         else:
             await reply(send, 303, b"", [(b"location", place.encode()), *headers])
 
     # What pages and forms are made of
 
-    async def _form(self, scope: Scope, send: Send, status: int = 200, wrong: str = "", headers: Headers | None = None) -> None:
+    async def _form(
+        self,
+        scope: Scope,
+        send: Send,
+        status: int = 200,
+        wrong: str = "",
+        headers: Headers | None = None,
+    ) -> None:
         """The page on which one signs in. It says the same to everybody."""
         nonce = cookie_of(scope, scope[CALLED].cookie("form", secure=self._secure)) or ""
         fresh: Headers = []
@@ -212,9 +267,20 @@ class Entering:
         words = sign_in_page(self._prefix, self._seal(nonce), wrong, near=is_here(scope))
         await self._show(scope, send, status, "Sign in", words, [*fresh, *(headers or [])])
 
-    async def _show(self, scope: Scope, send: Send, status: int, title: str, words: str, headers: Headers | None = None, head: str = "") -> None:
+    async def _show(
+        self,
+        scope: Scope,
+        send: Send,
+        status: int,
+        title: str,
+        words: str,
+        headers: Headers | None = None,
+        head: str = "",
+    ) -> None:
         body = page(title, words, head).encode()
-        await reply(send, status, b"" if scope["method"] == "HEAD" else body, [*HTML, *(headers or [])])
+        await reply(
+            send, status, b"" if scope["method"] == "HEAD" else body, [*HTML, *(headers or [])]
+        )
 
     def _is_ours(self, scope: Scope, form: dict[str, str]) -> bool:
         """Does a form come from a page that this browser got from us? (Its origin was looked at by the guard.)"""
@@ -222,19 +288,37 @@ class Entering:
         return nonce is not None and same(form.get("csrf", ""), self._seal(nonce))
 
     def _seal(self, nonce: str) -> str:
-        return hmac.new(self._secret, nonce.encode("latin-1", "replace"), hashlib.sha256).hexdigest()
+        return hmac.new(
+            self._secret, nonce.encode("latin-1", "replace"), hashlib.sha256
+        ).hexdigest()
 
     def _cookie(self, scope: Scope, name: str, value: str, *more: str) -> bytes:
         """A cookie for our own pages alone, that no script can read."""
         called: Called = scope[CALLED]
-        path = ("Path=/", "Secure") if self._secure and not called.here else (f"Path={self._prefix}",)
-        return "; ".join((f"{called.cookie(name, secure=self._secure)}={value}", *path, "HttpOnly", "SameSite=Strict", *more)).encode("ascii")
+        path = (
+            ("Path=/", "Secure") if self._secure and not called.here else (f"Path={self._prefix}",)
+        )
+        return "; ".join(
+            (
+                f"{called.cookie(name, secure=self._secure)}={value}",
+                *path,
+                "HttpOnly",
+                "SameSite=Strict",
+                *more,
+            )
+        ).encode("ascii")
 
 
 class Tries:
     """How often somebody may try a token: so many times a minute from one place, and from all together."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, each: int = TRIES, all_together: int = TRIES_OF_ALL) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        each: int = TRIES,
+        all_together: int = TRIES_OF_ALL,
+    ) -> None:
         self._clock = clock
         self._each = each
         self._together = all_together
@@ -268,7 +352,11 @@ def place_of(address: str) -> str:
         found = ip_address(address)
     except ValueError:
         return ""
-    return found.exploded[:19] if isinstance(found, IPv6Address) and found.ipv4_mapped is None else str(found)
+    return (
+        found.exploded[:19]
+        if isinstance(found, IPv6Address) and found.ipv4_mapped is None
+        else str(found)
+    )
 
 
 def is_here(scope: Scope) -> bool:
@@ -309,7 +397,9 @@ async def read_form(scope: Scope, receive: Receive) -> dict[str, str]:
     except TimeoutError:
         raise Refused(408, "The form did not come in time.") from None
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="replace")
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="replace"
+        )
     except ValueError:
         raise Refused(400, "The form cannot be read.") from None
     return {} if len(dict(pairs)) != len(pairs) else dict(pairs)

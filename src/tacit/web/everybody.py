@@ -16,10 +16,18 @@ from tacit.tables.hierarchy import value_text
 
 BATCH = 20_000
 ENDING = ".people"
-Person = tuple[tuple[str | None, ...], int, int | None]  # key, class, and the number of the value in the data
+Person = tuple[
+    tuple[str | None, ...], int, int | None
+]  # key, class, and the number of the value in the data
 
 
-def write_people(path: Path, people: Iterable[tuple[Sequence[Any], int, int | None]], wide: int, many: int, job: Job) -> int:
+def write_people(
+    path: Path,
+    people: Iterable[tuple[Sequence[Any], int, int | None]],
+    wide: int,
+    many: int,
+    job: Job,
+) -> int:
     """Write everybody in their order, for the owner's eyes only; how many there are. `wide` is how many columns the key has."""
     part = path.with_suffix(".part")
     with suppress(FileNotFoundError):
@@ -31,13 +39,23 @@ def write_people(path: Path, people: Iterable[tuple[Sequence[Any], int, int | No
         with closing(sqlite3.connect(part)) as file:
             file.execute("PRAGMA journal_mode = OFF")
             file.execute("PRAGMA synchronous = OFF")
-            file.execute(f"CREATE TABLE people (place INTEGER PRIMARY KEY, class INTEGER NOT NULL, value INTEGER, {', '.join(f'{one} TEXT' for one in keys)})")
+            file.execute(
+                f"CREATE TABLE people (place INTEGER PRIMARY KEY, class INTEGER NOT NULL, value INTEGER, {', '.join(f'{one} TEXT' for one in keys)})"
+            )
             while batch := list(islice(rows, BATCH)):
                 job.step(f"writing down {many:,} people", min(1.0, written / max(1, many)))
                 lines = [
-                    (written + at, class_, value, *(None if one is None else value_text(one) for one in key)) for at, (key, class_, value) in enumerate(batch)
+                    (
+                        written + at,
+                        class_,
+                        value,
+                        *(None if one is None else value_text(one) for one in key),
+                    )
+                    for at, (key, class_, value) in enumerate(batch)
                 ]
-                file.executemany(f"INSERT INTO people VALUES ({', '.join('?' * (3 + wide))})", lines)
+                file.executemany(
+                    f"INSERT INTO people VALUES ({', '.join('?' * (3 + wide))})", lines
+                )
                 written += len(batch)
             file.execute("CREATE INDEX by_class ON people (class, place)")
             file.commit()
@@ -62,7 +80,14 @@ class PeopleFile:
         """How many people there are whose key has some text in it."""
         return sum(self._counts(search).values())
 
-    def page(self, offset: int, limit: int, classes: Sequence[int] | None = None, search: str = "", backwards: bool = False) -> list[Person]:
+    def page(
+        self,
+        offset: int,
+        limit: int,
+        classes: Sequence[int] | None = None,
+        search: str = "",
+        backwards: bool = False,
+    ) -> list[Person]:
         """Some people: in the order of their keys, `backwards` perhaps, or with `classes` in the order of these."""
         with self._opened() as file:
             if classes is None:
@@ -71,7 +96,9 @@ class PeopleFile:
                 return [person(row) for row in file.execute(query, [*values, limit, offset])]
             return list(islice(self._by_class(file, offset, limit, classes, search), limit))
 
-    def _by_class(self, file: sqlite3.Connection, offset: int, limit: int, classes: Sequence[int], search: str) -> Iterator[Person]:
+    def _by_class(
+        self, file: sqlite3.Connection, offset: int, limit: int, classes: Sequence[int], search: str
+    ) -> Iterator[Person]:
         counts = self._counts(search)
         where, values = self._matching(search, "class = ?")
         query = f"SELECT {self._columns} FROM people {where} ORDER BY place LIMIT ? OFFSET ?"
@@ -93,7 +120,15 @@ class PeopleFile:
         if self._found[0] != search:
             where, values = self._matching(search)
             with self._opened() as file:
-                self._found = search, dict(file.execute(f"SELECT class, COUNT(*) FROM people NOT INDEXED {where} GROUP BY class", values))
+                self._found = (
+                    search,
+                    dict(
+                        file.execute(
+                            f"SELECT class, COUNT(*) FROM people NOT INDEXED {where} GROUP BY class",
+                            values,
+                        )
+                    ),
+                )
         return self._found[1]
 
     def _matching(self, search: str, also: str = "") -> tuple[str, list[str]]:
@@ -102,13 +137,17 @@ class PeopleFile:
         if search:
             parts.append(f"{self._name} LIKE ? ESCAPE '\\'")
         escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        return (f"WHERE {' AND '.join(parts)}" if parts else ""), ([f"%{escaped}%"] if search else [])
+        return (f"WHERE {' AND '.join(parts)}" if parts else ""), (
+            [f"%{escaped}%"] if search else []
+        )
 
     def _opened(self) -> closing[sqlite3.Connection]:
         try:
             return closing(sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True))
         except sqlite3.Error:
-            raise InputError("these people were looked up again meanwhile.", hint="Load the page again.") from None
+            raise InputError(
+                "these people were looked up again meanwhile.", hint="Load the page again."
+            ) from None
 
 
 def person(row: Sequence[Any]) -> Person:

@@ -14,8 +14,18 @@ from tacit.web.bench import PREFIX, Visit
 from tacit.web.parts.working import LOOK_SECONDS, done, time_left
 from tacit.web.sockets import WHEN_LOST
 
-PAGES = {"": "Start", "overview": "Overview", "repair": "Repair", "ledger": "Ledger", "try": "Try a query"}
-THEMES: dict[bool | None, tuple[str, str]] = {None: ("As the system", "brightness_auto"), False: ("Light", "light_mode"), True: ("Dark", "dark_mode")}
+PAGES = {
+    "": "Start",
+    "overview": "Overview",
+    "repair": "Repair",
+    "ledger": "Ledger",
+    "try": "Try a query",
+}
+THEMES: dict[bool | None, tuple[str, str]] = {
+    None: ("As the system", "brightness_auto"),
+    False: ("Light", "light_mode"),
+    True: ("Dark", "dark_mode"),
+}
 
 
 @contextmanager
@@ -35,7 +45,9 @@ def frame(visit: Visit, current: str, title: str, sheets: tuple[str, ...] = ()) 
         with ui.element("form").props(f'method="post" action="{PREFIX}/sign-out"'):
             ui.element("input").props(f'type="hidden" name="csrf" value="{visit.session.csrf}"')
             ui.button("Sign out").props("flat dense no-caps type=submit")
-    with ui.element("div").classes("page").props('id="content" tabindex="-1"'):  # inside Quasar's own <main>
+    with (
+        ui.element("div").classes("page").props('id="content" tabindex="-1"')
+    ):  # inside Quasar's own <main>
         running(visit)
         with ui.element("div").classes("stack").style("gap: 1.25rem"):
             yield
@@ -68,7 +80,9 @@ def theme_button(visit: Visit, dark: ui.dark_mode) -> None:
 
     def label() -> None:
         words, icon = THEMES[visit.bench.themes.get(visit.session.id)]
-        button.props(f'icon={icon} aria-label="Theme: {words}. Press to change." title="Theme: {words}"')
+        button.props(
+            f'icon={icon} aria-label="Theme: {words}. Press to change." title="Theme: {words}"'
+        )
 
     button = ui.button(on_click=press).props("flat dense round")
     label()
@@ -80,7 +94,11 @@ def running(visit: Visit) -> None:
 
     def look() -> None:
         found = visit.book.works.running()
-        told = [f"{one.title}: {'stopping' if one.stops else done(one)}" + (f", {time_left(one.left)}" if one.left is not None else "") for one in found]
+        told = [
+            f"{one.title}: {'stopping' if one.stops else done(one)}"
+            + (f", {time_left(one.left)}" if one.left is not None else "")
+            for one in found
+        ]
         text = " · ".join(told)
         if line.text != text:
             line.set_text(text)
@@ -96,5 +114,17 @@ def styles(sheets: tuple[str, ...]) -> str:
     from tacit.report.pages import style
 
     here = files("tacit.web")
-    own = sorted((one for one in here.joinpath("pages").iterdir() if one.name.endswith(".css") and one.name.startswith(sheets)), key=lambda one: one.name)
-    return "\n".join([style(".report", ".body--dark"), *(one.read_text("utf-8") for one in (here / "style.css", here / "pictures.css", *own))])
+    own = sorted(
+        (
+            one
+            for one in here.joinpath("pages").iterdir()
+            if one.name.endswith(".css") and one.name.startswith(sheets)
+        ),
+        key=lambda one: one.name,
+    )
+    return "\n".join(
+        [
+            style(".report", ".body--dark"),
+            *(one.read_text("utf-8") for one in (here / "style.css", here / "pictures.css", *own)),
+        ]
+    )

@@ -33,7 +33,10 @@ BODY_BYTES = 1 << 20
 MOST_HEADERS = 100
 MOST_UPLOADS = 4
 MOST_SOCKETS = 200
-NOT_PASSED_ON = (b"x-forwarded-prefix", b"x-forwarded-host")  # a client could have pages written with addresses of its choice
+NOT_PASSED_ON = (
+    b"x-forwarded-prefix",
+    b"x-forwarded-host",
+)  # a client could have pages written with addresses of its choice
 UPLOAD = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+")
 SOCKET = "/_nicegui_ws/socket.io/"
 ENTERING = ("/enter", "/sign-in", "/sign-out", "/new-link")
@@ -57,9 +60,18 @@ class Guard:
     """
 
     def __init__(
-        self, app: App, sessions: Sessions, *, entering: App, owners: Lookup | None = None, near_only: bool = True,
-        hosts: frozenset[str] | None = None, prefix: str = "/workbench", secure: bool = False, upload_bytes: int = UPLOAD_BYTES,
-    ) -> None:  # fmt: skip
+        self,
+        app: App,
+        sessions: Sessions,
+        *,
+        entering: App,
+        owners: Lookup | None = None,
+        near_only: bool = True,
+        hosts: frozenset[str] | None = None,
+        prefix: str = "/workbench",
+        secure: bool = False,
+        upload_bytes: int = UPLOAD_BYTES,
+    ) -> None:
         self.app = app
         self._sessions = sessions
         self._entering = entering
@@ -91,7 +103,12 @@ class Guard:
             raise Refused(431, "There are too many headers.")
         if inside == path or not inside.startswith("/"):
             raise Refused(404, "There is nothing here.")
-        if "//" in path or "\\" in path or any(part in (".", "..") for part in path.split("/")) or not path.isprintable():
+        if (
+            "//" in path
+            or "\\" in path
+            or any(part in (".", "..") for part in path.split("/"))
+            or not path.isprintable()
+        ):
             raise Refused(404, "There is nothing here.")
         return inside
 
@@ -99,13 +116,17 @@ class Guard:
         """The name by which we are called; a Refused where it is none of ours."""
         near = is_near(scope)
         if self._near_only and not near:
-            raise Refused(403, "The workbench is open on this machine only. Its owner can open it to others: tacit serve --workbench-hosts NAME.")
+            raise Refused(
+                403,
+                "The workbench is open on this machine only. Its owner can open it to others: tacit serve --workbench-hosts NAME.",
+            )
         said = header(scope, b"host")
         host = said.decode("latin-1").lower() if said is not None else ""
         here = near and host in near_hosts(scope)
         if not here and host not in self._hosts:
             raise Refused(
-                421, "The workbench is not known by this name. Use the address that tacit serve prints, or allow this one: tacit serve --workbench-hosts NAME."
+                421,
+                "The workbench is not known by this name. Use the address that tacit serve prints, or allow this one: tacit serve --workbench-hosts NAME.",
             )
         return Called(host, here)
 
@@ -136,7 +157,11 @@ class Guard:
             try:
                 still = self._owners is not None and await self._owners.is_still(session.account)
             except TacitError:
-                raise Refused(503, "The list of users cannot be read; its owner has to look at it.", headers=[(b"retry-after", b"10")]) from None
+                raise Refused(
+                    503,
+                    "The list of users cannot be read; its owner has to look at it.",
+                    headers=[(b"retry-after", b"10")],
+                ) from None
             if not still:
                 self._sessions.end(session)
         return not self._sessions.is_over(session)
@@ -156,12 +181,21 @@ class Guard:
         path, method = self._path(scope), scope["method"]
         called = self._called(scope)
         if method not in METHODS:
-            raise Refused(405, "This path does not take this method.", headers=[(b"allow", ", ".join(METHODS).encode())])
+            raise Refused(
+                405,
+                "This path does not take this method.",
+                headers=[(b"allow", ", ".join(METHODS).encode())],
+            )
         self._check_origin(scope, called, needed=method not in SAFE)
         polling = (path + "/").startswith(SOCKET)
         passive = polling or path == ALIVE or header(scope, b"nicegui-check") is not None
         session = await self._session(scope, called, touch=not passive)
-        within = {**scope, "headers": [one for one in scope["headers"] if one[0] not in NOT_PASSED_ON], SESSION: session, CALLED: called}
+        within = {
+            **scope,
+            "headers": [one for one in scope["headers"] if one[0] not in NOT_PASSED_ON],
+            SESSION: session,
+            CALLED: called,
+        }
         if path in ENTERING:
             answer.policy = PLAIN_POLICY
             await self._entering(within, receive, answer.send)
@@ -188,9 +222,23 @@ class Guard:
             raise Refused(303, "Sign in first.", headers=[(b"location", place.encode())])
         answer.policy = PLAIN_POLICY
         words = f'<!doctype html><html lang="en"><title>Tacit workbench</title><meta http-equiv="refresh" content="0; url={place}"><p><a href="{place}">Go on</a></p></html>'
-        await reply(answer.send, 200, words.encode() if scope["method"] == "GET" else b"", [(b"content-type", b"text/html; charset=utf-8")])
+        await reply(
+            answer.send,
+            200,
+            words.encode() if scope["method"] == "GET" else b"",
+            [(b"content-type", b"text/html; charset=utf-8")],
+        )
 
-    async def _pass_on(self, scope: Scope, receive: Receive, answer: Answer, session: Session, path: str, *, polling: bool) -> None:
+    async def _pass_on(
+        self,
+        scope: Scope,
+        receive: Receive,
+        answer: Answer,
+        session: Session,
+        path: str,
+        *,
+        polling: bool,
+    ) -> None:
         """Let the application answer, with a body that is not longer than it may be."""
         is_upload = scope["method"] == "POST" and UPLOAD.fullmatch(path) is not None
         most = self._upload_bytes if is_upload else BODY_BYTES
@@ -200,8 +248,18 @@ class Guard:
             raise too_large(most)
         if is_upload and self._uploads >= MOST_UPLOADS:
             await read_away(receive)
-            raise Refused(503, f"{MOST_UPLOADS} files are being sent already: wait for one of them.", headers=[(b"retry-after", b"10")])
-        body = Body(receive, most, lambda text: self._sessions.touch(session) if polling and EVENT.encode() in text else None)
+            raise Refused(
+                503,
+                f"{MOST_UPLOADS} files are being sent already: wait for one of them.",
+                headers=[(b"retry-after", b"10")],
+            )
+        body = Body(
+            receive,
+            most,
+            lambda text: (
+                self._sessions.touch(session) if polling and EVENT.encode() in text else None
+            ),
+        )
         self._uploads += is_upload
         try:
             await self.app(scope, body.receive, answer.instead(body))
@@ -223,7 +281,11 @@ class Guard:
             called = self._called(scope)
             self._check_origin(scope, called, needed=True)
             session = await self._session(scope, called, touch=False)
-            if session is None or path + "/" not in (SOCKET, SOCKET + "/") or self._sockets >= MOST_SOCKETS:
+            if (
+                session is None
+                or path + "/" not in (SOCKET, SOCKET + "/")
+                or self._sockets >= MOST_SOCKETS
+            ):
                 raise Refused(403, "")
         except Refused:
             with suppress(Exception):
@@ -232,12 +294,23 @@ class Guard:
             return
         self._sockets += 1
         try:
-            within = {**scope, "headers": [one for one in scope["headers"] if one[0] not in NOT_PASSED_ON], SESSION: session, CALLED: called}
-            await Socket(session, receive, send, may_stay=self._may_stay, touch=self._sessions.touch).run(self.app, within)
+            within = {
+                **scope,
+                "headers": [one for one in scope["headers"] if one[0] not in NOT_PASSED_ON],
+                SESSION: session,
+                CALLED: called,
+            }
+            await Socket(
+                session, receive, send, may_stay=self._may_stay, touch=self._sessions.touch
+            ).run(self.app, within)
         finally:
             self._sockets -= 1
 
 
 def is_page(scope: Scope, path: str) -> bool:
     """Does somebody want to see a page, so that they can be sent to another?"""
-    return not path.startswith("/_nicegui") and path != ALIVE and header(scope, b"sec-fetch-mode") in (None, b"navigate")
+    return (
+        not path.startswith("/_nicegui")
+        and path != ALIVE
+        and header(scope, b"sec-fetch-mode") in (None, b"navigate")
+    )

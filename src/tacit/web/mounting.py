@@ -29,12 +29,21 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 ICON = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#35618f'/><path d='M9 9h14v4h-5v11h-4V13H9z' fill='#fff'/></svg>"
-ROUTES = [("/", "start", ""), ("/overview", "overview", "overview"), ("/release/{name:path}", "release", "overview"), ("/repair", "repair", "repair"),
-          ("/repair/{name:path}", "repair", "repair"), ("/ledger", "ledger", "ledger"), ("/try", "trying", "try")]  # fmt: skip
+ROUTES = [
+    ("/", "start", ""),
+    ("/overview", "overview", "overview"),
+    ("/release/{name:path}", "release", "overview"),
+    ("/repair", "repair", "repair"),
+    ("/repair/{name:path}", "repair", "repair"),
+    ("/ledger", "ledger", "ledger"),
+    ("/try", "trying", "try"),
+]
 SHEETS = {"release": ("release", "overview")}  # of which styles a page takes more than its own
 
 
-def mount(app: FastAPI, bench: Bench, guarded: Callable[[Any], Any], at_end: Callable[[], None]) -> None:
+def mount(
+    app: FastAPI, bench: Bench, guarded: Callable[[Any], Any], at_end: Callable[[], None]
+) -> None:
     """Put the pages below /workbench; `guarded` wraps them so that nobody else gets in, `at_end` is called when the server ends."""
     for short in ("/", PREFIX):
         app.router.routes.append(Route(short, to_the_pages, methods=["GET"]))
@@ -42,12 +51,22 @@ def mount(app: FastAPI, bench: Bench, guarded: Callable[[Any], Any], at_end: Cal
         add_page(bench, path, module, current)
     workbench.add_route("/saved/{key}", bench.savings.send, methods=["GET"])
     workbench.add_exception_handler(404, not_found)
-    workbench.on_exception(lambda error: bench.tell(f"Fault: {type(error).__name__} on a page.{where(error)}"))
+    workbench.on_exception(
+        lambda error: bench.tell(f"Fault: {type(error).__name__} on a page.{where(error)}")
+    )
     logging.getLogger("nicegui").addFilter(without_values)
     ui.run_with(
-        app, mount_path=PREFIX, title="Tacit", favicon=ICON, dark=None, tailwind=False, language="en-US", reconnect_timeout=30.0,
-        show_welcome_message=False, binding_refresh_interval=None,
-    )  # fmt: skip
+        app,
+        mount_path=PREFIX,
+        title="Tacit",
+        favicon=ICON,
+        dark=None,
+        tailwind=False,
+        language="en-US",
+        reconnect_timeout=30.0,
+        show_welcome_message=False,
+        binding_refresh_interval=None,
+    )
     placed = app.router.routes[-1]
     placed.app = guarded(placed.app)  # type: ignore[attr-defined]
     keep_house(app, bench, at_end)
@@ -81,9 +100,11 @@ def add_page(bench: Bench, path: str, module: str, current: str) -> None:
                 ui.link("Correct it on the page Start", visit.link())
 
     if "{name" not in path:
+
         async def page(request: Request) -> None:
             await build(request)
     else:
+
         async def page(request: Request, name: str) -> None:  # type: ignore[misc]
             await build(request, name)
 
@@ -99,7 +120,12 @@ def nothing_yet(visit: Visit, title: str) -> None:
 
 def not_found(request: Request, error: Exception) -> Response:
     """A page that does not exist, with a way back."""
-    return HTMLResponse(plain_page("There is no such page", f'<p><a href="{PREFIX}/overview">Go to the overview</a></p>'), 404)
+    return HTMLResponse(
+        plain_page(
+            "There is no such page", f'<p><a href="{PREFIX}/overview">Go to the overview</a></p>'
+        ),
+        404,
+    )
 
 
 def takes_name(show: Callable[..., Any]) -> bool:

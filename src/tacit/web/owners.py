@@ -40,7 +40,9 @@ class Owners:
 
     async def is_still(self, account: User) -> bool:
         """Is somebody who signed in earlier still an owner, by the same token?"""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._is_still, account)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._is_still, account
+        )
 
     def close(self) -> None:
         """Let the ledger go."""

@@ -67,7 +67,18 @@ def leads_out(text: str, place: Path, home: Path) -> bool:
     """Is a text a path that leads out of a folder, whether there is something or not? What stays below is looked at later.
 
     >>> home = Path("/srv/clinic")
-    >>> [leads_out(text, home, home) for text in ("/etc/passwd", "../x.csv", "a/../../x.csv", "~/x", "a/../b.csv", "SELECT a / b FROM t", "/srv/clinic/a.csv")]
+    >>> [
+    ...     leads_out(text, home, home)
+    ...     for text in (
+    ...         "/etc/passwd",
+    ...         "../x.csv",
+    ...         "a/../../x.csv",
+    ...         "~/x",
+    ...         "a/../b.csv",
+    ...         "SELECT a / b FROM t",
+    ...         "/srv/clinic/a.csv",
+    ...     )
+    ... ]
     [True, True, True, True, False, False, False]
     """
     if "\n" in text or "\0" in text:
@@ -90,7 +101,11 @@ def files_of(plan: Plan) -> Iterator[Path]:
     for release in plan.releases.values():
         if file := getattr(release, "file", None):
             yield plan.folder / file
-    yield from (plan.folder / place for place in (plan.source, plan.ledger) if "://" not in place and place != "spark")
+    yield from (
+        plan.folder / place
+        for place in (plan.source, plan.ledger)
+        if "://" not in place and place != "spark"
+    )
 
 
 def refuse_code(plan: Plan) -> None:
@@ -100,8 +115,9 @@ def refuse_code(plan: Plan) -> None:
             if isinstance(way, Mapping) and "python" in way:
                 raise InputError(
                     f"the distance of {column} is a Python function, and pages run no code that a plan names.",
-                    hint="Use such a plan on the command line, or give a taxonomy.", mark=plan.mark("tables", table.name, "distances", column),
-                )  # fmt: skip
+                    hint="Use such a plan on the command line, or give a taxonomy.",
+                    mark=plan.mark("tables", table.name, "distances", column),
+                )
 
 
 def outside(name: str, home: Path, mark: Mark | None) -> InputError:

@@ -15,9 +15,14 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 SECONDS = 120.0
 MOST = 200
 KINDS = {
-    "csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png", "html": "text/html; charset=utf-8", "yaml": "application/yaml",
-    "json": "application/json", "parquet": "application/vnd.apache.parquet",
-}  # fmt: skip
+    "csv": "text/csv; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "html": "text/html; charset=utf-8",
+    "yaml": "application/yaml",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
 
 Pieces = Callable[[], AsyncIterator[bytes]]
 
@@ -52,9 +57,18 @@ class Savings:
         """Send what was offered."""
         session: Any = request.scope.get("tacit.session")
         found = self._offered.get(request.path_params["key"])
-        if session is None or found is None or found.session != session.id or found.until < time.monotonic():
-            return PlainTextResponse("This file is no longer offered. Ask for it again on the page.", 404)
+        if (
+            session is None
+            or found is None
+            or found.session != session.id
+            or found.until < time.monotonic()
+        ):
+            return PlainTextResponse(
+                "This file is no longer offered. Ask for it again on the page.", 404
+            )
         del self._offered[request.path_params["key"]]
         kind = KINDS.get(found.name.rsplit(".", 1)[-1].lower(), "application/octet-stream")
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"}
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"
+        }
         return StreamingResponse(found.pieces(), media_type=kind, headers=headers)

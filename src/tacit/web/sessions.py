@@ -51,7 +51,12 @@ class Sessions:
     Used in the server's loop alone.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, idle: float = IDLE_SECONDS, longest: float = LONGEST_SECONDS) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        idle: float = IDLE_SECONDS,
+        longest: float = LONGEST_SECONDS,
+    ) -> None:
         self._clock = clock
         self._idle = idle
         self._longest = longest
@@ -107,7 +112,9 @@ class Sessions:
     def is_over(self, session: Session) -> bool:
         """Has it ended? One whose time is up ends here."""
         now = self._clock()
-        if not session.ended and (now - session.used > self._idle or now - session.began > self._longest):
+        if not session.ended and (
+            now - session.used > self._idle or now - session.began > self._longest
+        ):
             self.end(session)
         return session.ended
 

@@ -30,7 +30,13 @@ class Socket:
     """An open socket of a page: closed when its session ends, and the page goes to where one signs in."""
 
     def __init__(
-        self, session: Session, receive: Receive, send: Send, *, may_stay: Callable[[Session], Awaitable[bool]], touch: Callable[[Session], None]
+        self,
+        session: Session,
+        receive: Receive,
+        send: Send,
+        *,
+        may_stay: Callable[[Session], Awaitable[bool]],
+        touch: Callable[[Session], None],
     ) -> None:
         self._session = session
         self._may_stay = may_stay
@@ -49,21 +55,30 @@ class Socket:
             await asyncio.wait((talk, look), return_when=asyncio.FIRST_COMPLETED)
             if self._over.is_set():
                 await self._close()
-                await asyncio.wait((talk,), timeout=LOOK_SECONDS)  # it hears of the end by `receive`
+                await asyncio.wait(
+                    (talk,), timeout=LOOK_SECONDS
+                )  # it hears of the end by `receive`
         finally:
             for task in (talk, look):
                 task.cancel()
             await asyncio.gather(talk, look, return_exceptions=True)
             with suppress(ValueError):
                 self._session.on_end.remove(self._over.set)
-        if not talk.cancelled() and (error := talk.exception()) is not None and not self._over.is_set():
+        if (
+            not talk.cancelled()
+            and (error := talk.exception()) is not None
+            and not self._over.is_set()
+        ):
             raise error
 
     async def receive(self) -> Message:
         """What the page says; where its session is over, that it is gone."""
         if self._over.is_set():
             return {"type": "websocket.disconnect", "code": OVER}
-        hear, over = asyncio.ensure_future(self._receive()), asyncio.ensure_future(self._over.wait())
+        hear, over = (
+            asyncio.ensure_future(self._receive()),
+            asyncio.ensure_future(self._over.wait()),
+        )
         try:
             await asyncio.wait((hear, over), return_when=asyncio.FIRST_COMPLETED)
             message = hear.result() if hear.done() else None

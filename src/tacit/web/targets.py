@@ -20,14 +20,25 @@ def target(folder: Path, name: str, *, replace_file: bool = False) -> Path:
         raise InputError("the file needs a name.", hint="Write for example release.csv.")
     place = (folder / cleaned).resolve()
     home = folder.resolve()
-    if not place.is_relative_to(home) or any(part.startswith(".") for part in place.relative_to(home).parts):
-        raise InputError(f"{Path(cleaned).name} would not lie below the plan's folder.", hint="Write a plain name such as release.csv.")
+    if not place.is_relative_to(home) or any(
+        part.startswith(".") for part in place.relative_to(home).parts
+    ):
+        raise InputError(
+            f"{Path(cleaned).name} would not lie below the plan's folder.",
+            hint="Write a plain name such as release.csv.",
+        )
     if place.suffix.lower() not in FORMATS:
-        raise InputError(f"{cleaned} is no name of a file that is written here.", hint="Let it end in .csv or .parquet.")
+        raise InputError(
+            f"{cleaned} is no name of a file that is written here.",
+            hint="Let it end in .csv or .parquet.",
+        )
     if place.is_dir():
         raise InputError(f"{cleaned} is a folder.", hint="Write the name of a file in it.")
     if place.exists() and not replace_file:
-        raise InputError(f"{cleaned} is there already.", hint="Choose another name, or say that it may be replaced.")
+        raise InputError(
+            f"{cleaned} is there already.",
+            hint="Choose another name, or say that it may be replaced.",
+        )
     return place
 
 

@@ -32,7 +32,10 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
     text = Path(path).read_bytes()
     os.chdir(Path(path).parent)  # so that messages name files as the page does
     plan = load_within(path, reach)
-    order, marks = keys_of(plan), fingerprints(plan)  # before the rows are read: what changes meanwhile is noticed
+    order, marks = (
+        keys_of(plan),
+        fingerprints(plan),
+    )  # before the rows are read: what changes meanwhile is noticed
     asked = {id(one) for one in selected(plan, only)}
     keys = [key for key, one in zip(order, plan.checks, strict=True) if id(one) in asked]
     found = assess(plan, only=only, portraits=True, job=most_of(job, selected(plan, only)))
@@ -55,7 +58,9 @@ def check(job: Job, path: str, reach: str, only: Sequence[str] = ()) -> dict[str
     }
 
 
-def drawn(name: str, verdicts: Sequence[Verdict], found: Assessment, keys: Mapping[int, str]) -> dict[str, Any]:
+def drawn(
+    name: str, verdicts: Sequence[Verdict], found: Assessment, keys: Mapping[int, str]
+) -> dict[str, Any]:
     """What was found about a release, or several together: cards, figures and pictures, as JSON can hold them."""
     part = section(name, verdicts, found, "owner")
     graphs = list(part.graphs) or [()] * len(verdicts)
@@ -71,7 +76,10 @@ def drawn(name: str, verdicts: Sequence[Verdict], found: Assessment, keys: Mappi
         "silent": part.silent,
         "not_drawn": part.not_drawn,
         "figures": [list(one) for one in part.figures],
-        "cards": [render_page("card.html", "owner", verdict=verdict, graphs=some) for verdict, some in zip(verdicts, graphs, strict=True)],
+        "cards": [
+            render_page("card.html", "owner", verdict=verdict, graphs=some)
+            for verdict, some in zip(verdicts, graphs, strict=True)
+        ],
         "charts": [{"title": one.title, "note": one.note, "svg": one.svg} for one in part.charts],
     }
 

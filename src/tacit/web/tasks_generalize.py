@@ -39,7 +39,12 @@ class Wanted:
 
     def options(self) -> dict[str, Any]:
         """The options of `anonymize`. Groups of their own have no measure to keep small, and the window takes no weights."""
-        found: dict[str, Any] = {"method": self.method, "suppress": self.suppress, "utility": self.utility, "at_most": dict(self.at_most)}
+        found: dict[str, Any] = {
+            "method": self.method,
+            "suppress": self.suppress,
+            "utility": self.utility,
+            "at_most": dict(self.at_most),
+        }
         found["weights"] = dict(self.weights) if self.method != "window" else {}
         return found if self.method == "lattice" else {**found, "utility": "loss"}
 
@@ -105,7 +110,9 @@ class Written:
     digest: str
 
 
-def search(job: Job, path: str, reach: str, release: str, wanted: Wanted, digest: str) -> Solved | Unsolved:
+def search(
+    job: Job, path: str, reach: str, release: str, wanted: Wanted, digest: str
+) -> Solved | Unsolved:
     """All minimal solutions of a release; nothing is written."""
     from tacit.anonymization.results import NotRepaired
     from tacit.anonymization.run import solve
@@ -115,7 +122,15 @@ def search(job: Job, path: str, reach: str, release: str, wanted: Wanted, digest
     with open_engine(plan.source, plan.folder) as engine:
         job.step("counting the table", 0.0)
         source = Source(plan, engine)
-        task = task_of(plan, release, source, wanted.options(), aware=wanted.aware, relaxed=wanted.relaxed, seconds=None)
+        task = task_of(
+            plan,
+            release,
+            source,
+            wanted.options(),
+            aware=wanted.aware,
+            relaxed=wanted.relaxed,
+            seconds=None,
+        )
         found = solve(task, job.part(0.05, SEARCHED))
         if isinstance(found, NotRepaired):
             return unsolved(found, wanted, digest)
@@ -135,15 +150,31 @@ def solved(found: Repaired, wanted: Wanted, digest: str) -> Solved:
 
     k = required_k(found.verdicts)
     return Solved(
-        told_of(found), str(found.utility["measure"]), found.choices, telling.choices_told(found), knowing(found),
-        tuple(trade_offs(found)) if found.choices else (), Fraction(1, k) if k else None, found.recoded.raw.sensitive, wanted, digest,
-    )  # fmt: skip
+        told_of(found),
+        str(found.utility["measure"]),
+        found.choices,
+        telling.choices_told(found),
+        knowing(found),
+        tuple(trade_offs(found)) if found.choices else (),
+        Fraction(1, k) if k else None,
+        found.recoded.raw.sensitive,
+        wanted,
+        digest,
+    )
 
 
 def unsolved(found: NotRepaired, wanted: Wanted, digest: str = "") -> Unsolved:
     """A search that found nothing, as the page shows it."""
     answers = tuple(map(Answer.of, found.verdicts))
-    return Unsolved(found.because, found.proved, answers, tuple(map(for_page, found.advice)), found.nodes, wanted, digest)
+    return Unsolved(
+        found.because,
+        found.proved,
+        answers,
+        tuple(map(for_page, found.advice)),
+        found.nodes,
+        wanted,
+        digest,
+    )
 
 
 def knowing(found: Repaired) -> tuple[str, ...]:
@@ -151,7 +182,10 @@ def knowing(found: Repaired) -> tuple[str, ...]:
     from tacit.report import telling
 
     whole = "What somebody learns who knows how the levels were chosen is not computed:"
-    return tuple(line.replace("Not computed:", whole, 1) if line.startswith("Not computed:") else line for line in telling.aware_told(found))
+    return tuple(
+        line.replace("Not computed:", whole, 1) if line.startswith("Not computed:") else line
+        for line in telling.aware_told(found)
+    )
 
 
 def for_page(advice: str) -> str:
@@ -167,10 +201,16 @@ def told_of(found: Repaired) -> Told:
 
     levels = found.recoded.generalization
     return Told(
-        None if levels is None else dict(levels), tuple(telling.columns(found, "owner")), tuple(telling.figures(found)),
-        tuple(map(Answer.of, found.verdicts)), telling.rows_told(found), telling.method_told(found), telling.proof(found),
-        next((choice for choice in found.choices if choice.chosen), None), telling.example_row(found) if levels is None else None,
-    )  # fmt: skip
+        None if levels is None else dict(levels),
+        tuple(telling.columns(found, "owner")),
+        tuple(telling.figures(found)),
+        tuple(map(Answer.of, found.verdicts)),
+        telling.rows_told(found),
+        telling.method_told(found),
+        telling.proof(found),
+        next((choice for choice in found.choices if choice.chosen), None),
+        telling.example_row(found) if levels is None else None,
+    )
 
 
 def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
@@ -178,7 +218,9 @@ def with_rows(made: Solved, found: Repaired, source: Source) -> Solved:
     from tacit.anonymization.preview import lens_of
 
     lens = lens_of(found.recoded)
-    return replace(made, heads=heads(lens, source), lines=tuple(lens.page(source.engine, 0, FIRST_ROWS)))
+    return replace(
+        made, heads=heads(lens, source), lines=tuple(lens.page(source.engine, 0, FIRST_ROWS))
+    )
 
 
 def heads(lens: Lens, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -190,11 +232,24 @@ def explore(job: Job, path: str, reach: str, release: str, wanted: Wanted) -> Ex
     """Which parameters of the checks can be met at which loss."""
     from tacit.anonymization.explore import explore as look
 
-    return look(load_within(path, reach), release, options={**wanted.options(), "method": "lattice"}, job=job)
+    return look(
+        load_within(path, reach),
+        release,
+        options={**wanted.options(), "method": "lattice"},
+        job=job,
+    )
 
 
 def write(
-    job: Job, path: str, reach: str, release: str, wanted: Wanted, levels: Mapping[str, int] | None, name: str, replace_file: bool, digest: str
+    job: Job,
+    path: str,
+    reach: str,
+    release: str,
+    wanted: Wanted,
+    levels: Mapping[str, int] | None,
+    name: str,
+    replace_file: bool,
+    digest: str,
 ) -> Written | Unsolved:
     """Write a release to a file below the plan's folder: at some levels, or as its method finds it."""
     from tacit.anonymization.results import NotRepaired
@@ -205,13 +260,27 @@ def write(
     plan = load_within(path, reach)
     shown = enter_folder(plan, path, name, replace_file=replace_file)
     found = anonymize(
-        plan, release, shown, options=wanted.options(), levels=levels, aware=wanted.aware and levels is None, relaxed=wanted.relaxed,
-        portrait=True, job=job.part(0.0, 0.95),
-    )  # fmt: skip
+        plan,
+        release,
+        shown,
+        options=wanted.options(),
+        levels=levels,
+        aware=wanted.aware and levels is None,
+        relaxed=wanted.relaxed,
+        portrait=True,
+        job=job.part(0.0, 0.95),
+    )
     if isinstance(found, NotRepaired):
         return unsolved(found, wanted, digest)
     job.step("writing the report", 0.96)
     return Written(
-        shown, found.recoded.released, found.recoded.suppressed, tuple(columns_written(found)), not_written_told(found), told_of(found),
-        render(found, "owner"), found.recoded.raw.table.name, digest,
-    )  # fmt: skip
+        shown,
+        found.recoded.released,
+        found.recoded.suppressed,
+        tuple(columns_written(found)),
+        not_written_told(found),
+        told_of(found),
+        render(found, "owner"),
+        found.recoded.raw.table.name,
+        digest,
+    )

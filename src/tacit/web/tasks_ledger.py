@@ -61,9 +61,16 @@ def record(job: Job, path: Path, reach: Path, asked: Recording) -> RecordedNow:
     answer = Path(asked.answer) if asked.answer else None
     try:
         found = recording.record(
-            load_within(path, reach), *asked.releases, to=asked.to, by=asked.by, answer=answer, output=Path(asked.output) if asked.output else None,
-            out_already=asked.out_already, note=asked.note, job=job,
-        )  # fmt: skip
+            load_within(path, reach),
+            *asked.releases,
+            to=asked.to,
+            by=asked.by,
+            answer=answer,
+            output=Path(asked.output) if asked.output else None,
+            out_already=asked.out_already,
+            note=asked.note,
+            job=job,
+        )
     except TacitError as error:
         raise in_words_of_the_page(error, asked) from None
     finally:
@@ -80,14 +87,18 @@ def in_words_of_the_page(error: TacitError, asked: Recording) -> TacitError:
     def said(text: str) -> str:
         if asked.is_upload and asked.answer is not None:
             text = text.replace(asked.answer, Path(asked.answer).name)
-        return text.replace("record with --out-already what is out in any case", "say that it is out already")
+        return text.replace(
+            "record with --out-already what is out in any case", "say that it is out already"
+        )
 
     for one in error:
         one.message, one.hint = said(one.message), said(one.hint) if one.hint else one.hint
     return error
 
 
-def withdraw(job: Job, path: Path, reach: Path, release: str, to: Sequence[str] | None, by: str, note: str) -> recording.Withdrawn:
+def withdraw(
+    job: Job, path: Path, reach: Path, release: str, to: Sequence[str] | None, by: str, note: str
+) -> recording.Withdrawn:
     """Record that a release is given out no more."""
     job.step(f"withdrawing {release}", 0.5)
     return recording.withdraw(load_within(path, reach), release, to=to, by=by, note=note)
@@ -126,6 +137,13 @@ def read_roles(job: Job, path: Path, reach: Path) -> Prepared:
     return prepared(load_within(path, reach), job)
 
 
-def run_query(job: Job, path: Path, reach: Path, role: str, sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> FirstRows:
+def run_query(
+    job: Job,
+    path: Path,
+    reach: Path,
+    role: str,
+    sql: str,
+    parameters: Sequence[Any] | Mapping[str, Any],
+) -> FirstRows:
     """The first rows of a query, if the role may have it."""
     return first_rows(load_within(path, reach), role, sql, parameters, job)

@@ -63,18 +63,33 @@ def everybody(job: Job, path: str, reach: str, releases: Sequence[str], folder: 
         question = question_of(check, desk)
         counted = stages(question, job.part(0.3, 0.6))
         file = new_file(Path(folder), path, releases)
-        many = write_people(file, question.everyone(), len(question.key), question.overlap.people, job.part(0.6, 1.0))
+        many = write_people(
+            file,
+            question.everyone(),
+            len(question.key),
+            question.overlap.people,
+            job.part(0.6, 1.0),
+        )
         forget_others(file, file.name.split(".")[0])
     could_be = (question.overlap.outputs != NOTHING).any(axis=2)
-    asked = Fraction(str(check.parameters["gamma"])) if check.kind == GAMMA and "gamma" in check.parameters else None
+    asked = (
+        Fraction(str(check.parameters["gamma"]))
+        if check.kind == GAMMA and "gamma" in check.parameters
+        else None
+    )
     return Looked(question.key, asked, counted, question.overlap.views, could_be, file.name, many)
 
 
 def check_of(plan: Plan, releases: Sequence[str]) -> Check:
     """The check that asks about just these releases together; gamma-privacy where there are several."""
-    found = [one for one in plan.checks if one.kind in OF_OVERLAPS and one.releases == tuple(releases)]
+    found = [
+        one for one in plan.checks if one.kind in OF_OVERLAPS and one.releases == tuple(releases)
+    ]
     if not found:
-        raise InputError("the plan has no check of these releases together any more.", hint="Check the plan again.")
+        raise InputError(
+            "the plan has no check of these releases together any more.",
+            hint="Check the plan again.",
+        )
     return min(found, key=lambda one: one.kind != GAMMA)
 
 
@@ -112,7 +127,9 @@ class Compared:
     maps: tuple[Map, ...]
 
 
-def promise(job: Job, path: str, reach: str, release: str) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
+def promise(
+    job: Job, path: str, reach: str, release: str
+) -> tuple[Synthesized, tuple[GroupNoise, ...]]:
     """What a synthetic release promises and spends, and the noise of every group."""
     from tacit.synthesizing.comparing import promised
     from tacit.synthesizing.run import the_release
@@ -143,8 +160,24 @@ def compare_output(job: Job, path: str, reach: str, release: str, file: str) -> 
         found = compared(desk, named, Path(file), job)
     job.step("drawing the maps", 0.9)
     group, utility = spoken(named.group), found.utility
-    captions = {"True and synthetic people": utility_grid(found, named), f"By size of {group}": bands_grid(found, named)}
+    captions = {
+        "True and synthetic people": utility_grid(found, named),
+        f"By size of {group}": bands_grid(found, named),
+    }
     captions[f"The largest {plural(group, 2).split(' ', 1)[1]}"] = largest_grid(found, named)
-    grids = tuple(replace(grid, caption=caption) for caption, grid in captions.items() if grid is not None)
-    charts = (*distance_charts(utility, group), *error_charts(utility, group, found.baseline)) if utility is not None else ()
-    return Compared(Path(file).name, tuple(numbers(found, True)), grids, better_told(found), charts, tuple(drawn_maps(found, True, group, None)))
+    grids = tuple(
+        replace(grid, caption=caption) for caption, grid in captions.items() if grid is not None
+    )
+    charts = (
+        (*distance_charts(utility, group), *error_charts(utility, group, found.baseline))
+        if utility is not None
+        else ()
+    )
+    return Compared(
+        Path(file).name,
+        tuple(numbers(found, True)),
+        grids,
+        better_told(found),
+        charts,
+        tuple(drawn_maps(found, True, group, None)),
+    )

@@ -39,7 +39,15 @@ class Restoring:
 
 
 def restore(
-    job: Job, path: str, reach: str, at: int, views: int, columns: Sequence[str] | None, seconds: float | None, aware: bool, digest: str
+    job: Job,
+    path: str,
+    reach: str,
+    at: int,
+    views: int,
+    columns: Sequence[str] | None,
+    seconds: float | None,
+    aware: bool,
+    digest: str,
 ) -> Restoring:
     """Look for further views with which the gamma-privacy check at a place of the plan holds again."""
     from tacit.report import crowds, restored
@@ -50,23 +58,47 @@ def restore(
     check = plan.checks[at]
     # One check alone: it is found without a name then.
     found = carry_out(
-        replace(plan, checks=(check,)), None, views=views, columns=columns or None, seconds=seconds, against_aware=aware, with_stages=True, job=job
+        replace(plan, checks=(check,)),
+        None,
+        views=views,
+        columns=columns or None,
+        seconds=seconds,
+        against_aware=aware,
+        with_stages=True,
+        job=job,
     )
     done = isinstance(found, Restored)
     told = []
     if isinstance(found, Restored) and found.views:
         told = [("Fewest?", restored.fewest_told(found)), ("Cost", restored.cost_told(found))]
         told += [("Seen by", restored.seen_told(found))] if found.seen_by else []
-        told += [("Who knows how they were chosen", restored.sentence(found.aware.because))] if found.aware else []
+        told += (
+            [("Who knows how they were chosen", restored.sentence(found.aware.because))]
+            if found.aware
+            else []
+        )
     return Restoring(
-        found.status, headline(found), tuple(restored.numbers(found)), tuple(map(Answer.of, found.verdicts)),
-        tuple((one.name, one.query, one.rows) for one in found.views) if isinstance(found, Restored) else (),
-        found.draft if isinstance(found, Restored) and not found.exit_status else "", tuple(told),
+        found.status,
+        headline(found),
+        tuple(restored.numbers(found)),
+        tuple(map(Answer.of, found.verdicts)),
+        tuple((one.name, one.query, one.rows) for one in found.views)
+        if isinstance(found, Restored)
+        else (),
+        found.draft if isinstance(found, Restored) and not found.exit_status else "",
+        tuple(told),
         () if isinstance(found, Restored) else tuple(map(plain_words, found.advice)),
         tuple(restored.tally_lines(found.looked)) if found.looked and not done else (),
-        tuple(crowds.charts(found.stages, found.verdicts, "owner")) if isinstance(found, Restored) else (),
-        restored.render(found, "owner"), found.releases, found.views[0].to if isinstance(found, Restored) and found.views else (), at, done and not found.exit_status, digest,
-    )  # fmt: skip
+        tuple(crowds.charts(found.stages, found.verdicts, "owner"))
+        if isinstance(found, Restored)
+        else (),
+        restored.render(found, "owner"),
+        found.releases,
+        found.views[0].to if isinstance(found, Restored) and found.views else (),
+        at,
+        done and not found.exit_status,
+        digest,
+    )
 
 
 def headline(found: Any) -> str:
@@ -105,12 +137,18 @@ def public_columns(source: Source, releases: Sequence[str]) -> tuple[str, ...]:
     for name in releases:
         view = source.plan.releases[name]
         try:
-            tables = parse_one(view.query, dialect=source.engine.dialect).find_all(exp.Table) if isinstance(view, View) else ()
+            tables = (
+                parse_one(view.query, dialect=source.engine.dialect).find_all(exp.Table)
+                if isinstance(view, View)
+                else ()
+            )
         except SqlglotError:
             continue
         for table in {one.name for one in tables} & set(source.plan.tables):
             entry = source.plan.tables[table]
             if not source.engine.has(table):
                 source.engine.attach(entry)
-            found |= dict.fromkeys(name for name in source.engine.columns(table) if name not in entry.sensitive)
+            found |= dict.fromkeys(
+                name for name in source.engine.columns(table) if name not in entry.sensitive
+            )
     return tuple(found)

@@ -35,22 +35,36 @@ def ladders(source: Source, release: str) -> tuple[tuple[Ladder, ...], int]:
     raw, found = source.raw(release), []
     for column in raw.quasi:
         often = int(raw.base.rows_by_code(column).argmax())
-        found.append(Ladder(column, tuple(written(level.labels[int(level.codes[often])]) for level in raw.hierarchies[column].levels)))
+        found.append(
+            Ladder(
+                column,
+                tuple(
+                    written(level.labels[int(level.codes[often])])
+                    for level in raw.hierarchies[column].levels
+                ),
+            )
+        )
     return tuple(found), raw.base.rows
 
 
-def look(source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]) -> Told | Unsolved:
+def look(
+    source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
+) -> Told | Unsolved:
     """The release at some levels: what the checks say, and what it costs."""
     from tacit.anonymization.results import NotRepaired
     from tacit.anonymization.run import solve
     from tacit.anonymization.task import task_of
 
-    task = task_of(source.plan, release, source, wanted.options(), aware=False, relaxed=False, seconds=None)
+    task = task_of(
+        source.plan, release, source, wanted.options(), aware=False, relaxed=False, seconds=None
+    )
     found = solve(task, Job(), levels)
     return unsolved(found, wanted) if isinstance(found, NotRepaired) else told_of(found)
 
 
-def lens(source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]) -> tuple[Lens, tuple[tuple[str, ...], tuple[str, ...]]]:
+def lens(
+    source: Source, release: str, wanted: Wanted, levels: Mapping[str, int]
+) -> tuple[Lens, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The rows of the table through the release at some levels, and the columns of both."""
     from tacit.anonymization.preview import lens_at
 
@@ -66,4 +80,6 @@ def page(source: Source, through: Lens, offset: int, limit: int) -> list[Line]:
     try:
         return through.page(source.engine, offset, limit)
     except KeyError:
-        raise InputError(f"table {table.name} has changed since it was read.", hint="Search again.") from None
+        raise InputError(
+            f"table {table.name} has changed since it was read.", hint="Search again."
+        ) from None

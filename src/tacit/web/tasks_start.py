@@ -37,7 +37,9 @@ def look_at_table(job: Job, plan: str, reach: str, table: str) -> Profile:
     try:
         found = load_within(plan, reach)
         if table not in found.tables:
-            raise InputError(f"the table {table} is not in the saved plan.", hint="Save the plan first.")
+            raise InputError(
+                f"the table {table} is not in the saved plan.", hint="Save the plan first."
+            )
         return profile_table(found, table, job=job)
     except TacitError as error:
         in_page_words(error)
@@ -55,7 +57,10 @@ def list_tables(job: Job, data: str, plan: str) -> list[str]:
 def with_password(url: str, password: str) -> str:
     """A database's address with a password that was typed beside it.
 
-    >>> with_password("postgresql://ann@db/clinic", "a:b@c"), with_password("postgresql://db/clinic", "x")
+    >>> (
+    ...     with_password("postgresql://ann@db/clinic", "a:b@c"),
+    ...     with_password("postgresql://db/clinic", "x"),
+    ... )
     ('postgresql://ann:a%3Ab%40c@db/clinic', 'postgresql://db/clinic?password=x')
     """
     scheme, _, rest = url.partition("://")
@@ -76,7 +81,9 @@ def passwords_in(url: str) -> set[str]:
     if "://" not in url:
         return set()
     parts = urlsplit(url)
-    found = {parts.password or ""} | {value for key, value in parse_qsl(parts.query) if key.lower() in PASSWORDS}
+    found = {parts.password or ""} | {
+        value for key, value in parse_qsl(parts.query) if key.lower() in PASSWORDS
+    }
     return {one for each in found for one in (each, unquote(each)) if each}
 
 

@@ -61,7 +61,9 @@ def sizes(job: Job, path: str, reach: str, release: str) -> Sizes:
         return Sizes(some_sorts(planned.sorts), planned.groups, planned.people, planned.warnings)
 
 
-def tried(text: str, file: str, folder: Path, release: str, terms: Mapping[str, Any], known: Sizes) -> tuple[SizeNoise, ...]:
+def tried(
+    text: str, file: str, folder: Path, release: str, terms: Mapping[str, Any], known: Sizes
+) -> tuple[SizeNoise, ...]:
     """The noise that other terms of a release would need; a TacitError where no plan can have them."""
     from tacit.plan.editing import edited, loaded
     from tacit.synthesis.losses import Epsilon
@@ -75,7 +77,16 @@ def tried(text: str, file: str, folder: Path, release: str, terms: Mapping[str, 
     return noise_of(asked, known.groups, known.sorts)
 
 
-def draw(job: Job, path: str, reach: str, release: str, name: str, replace_file: bool, restart: bool, digest: str) -> Drawn:
+def draw(
+    job: Job,
+    path: str,
+    reach: str,
+    release: str,
+    name: str,
+    replace_file: bool,
+    restart: bool,
+    digest: str,
+) -> Drawn:
     """Draw the synthetic people of a release as the plan says, and write them to a file below the plan's folder."""
     from tacit.definitions.words import spoken
     from tacit.report import synthesized as told
@@ -88,18 +99,44 @@ def draw(job: Job, path: str, reach: str, release: str, name: str, replace_file:
     found = synthesize(plan, release, shown, restart=restart, job=job.part(0.0, 0.9))
     job.step("drawing the pictures", 0.92)
     group = spoken(one.group)
-    curve = privacy_curve(told.curve_of(found), float(found.terms.epsilon), found.terms.delta, guarantee=found.terms.guarantee)
-    measured = [*distance_charts(found.utility, group), *error_charts(found.utility, group, found.baseline)] if found.utility else []
+    curve = privacy_curve(
+        told.curve_of(found),
+        float(found.terms.epsilon),
+        found.terms.delta,
+        guarantee=found.terms.guarantee,
+    )
+    measured = (
+        [
+            *distance_charts(found.utility, group),
+            *error_charts(found.utility, group, found.baseline),
+        ]
+        if found.utility
+        else []
+    )
     grids = [
-        ("What is still true", told.utility_grid(found, one)), (f"By size of {group}", told.bands_grid(found, one)),
-        ("The largest, one by one", told.largest_grid(found, one)), ("Step by step", told.steps_grid(found)), ("Releasing again", told.budget_grid(found)),
-    ]  # fmt: skip
+        ("What is still true", told.utility_grid(found, one)),
+        (f"By size of {group}", told.bands_grid(found, one)),
+        ("The largest, one by one", told.largest_grid(found, one)),
+        ("Step by step", told.steps_grid(found)),
+        ("Releasing again", told.budget_grid(found)),
+    ]
     better = told.better_told(found)
     return Drawn(
-        found.output, found.because, tuple(told.numbers(found, True)), told.meaning(found, one),
-        (("Protected", told.protected(one)), ("Not protected", told.not_protected(one)), ("Noise", told.noise_told(found.noise, found.groups)),
-         *([("Compared", better)] if better else [])),
-        tuple(map(Answer.of, found.verdicts)), tuple((title, grid) for title, grid in grids if grid is not None),
-        (*([curve] if curve else []), *measured), tuple(told.drawn_maps(found, True, group, None)), found.warnings,
-        told.render(found, "owner", one), digest,
-    )  # fmt: skip
+        found.output,
+        found.because,
+        tuple(told.numbers(found, True)),
+        told.meaning(found, one),
+        (
+            ("Protected", told.protected(one)),
+            ("Not protected", told.not_protected(one)),
+            ("Noise", told.noise_told(found.noise, found.groups)),
+            *([("Compared", better)] if better else []),
+        ),
+        tuple(map(Answer.of, found.verdicts)),
+        tuple((title, grid) for title, grid in grids if grid is not None),
+        (*([curve] if curve else []), *measured),
+        tuple(told.drawn_maps(found, True, group, None)),
+        found.warnings,
+        told.render(found, "owner", one),
+        digest,
+    )

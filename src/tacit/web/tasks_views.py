@@ -71,18 +71,29 @@ def subject_of(verdict: Mapping[str, Any]) -> list[str]:
     return list(subject["releases"]) if "releases" in subject else [subject["release"]]
 
 
-def of_section(checked: Mapping[str, Any], section: Mapping[str, Any], kinds: Collection[str] | None = None) -> list[tuple[str, Mapping[str, Any], str]]:
+def of_section(
+    checked: Mapping[str, Any], section: Mapping[str, Any], kinds: Collection[str] | None = None
+) -> list[tuple[str, Mapping[str, Any], str]]:
     """The verdicts of a section that are of some kinds: the key of each, itself, and its card."""
     verdicts = dict(zip(checked["keys"], checked["verdicts"], strict=True))
-    found = [(key, verdicts[key], card) for key, card in zip(section["keys"], section["cards"], strict=True) if key in verdicts]
+    found = [
+        (key, verdicts[key], card)
+        for key, card in zip(section["keys"], section["cards"], strict=True)
+        if key in verdicts
+    ]
     return [one for one in found if kinds is None or one[1]["check"] in kinds]
 
 
 def check_at(plan: Plan, number: int, verdict: Mapping[str, Any]) -> Check:
     """The check that a verdict answered; an InputError where the plan has another one there now."""
     found = plan.checks[number] if number < len(plan.checks) else None
-    if found is None or (found.kind, found.secret) != (verdict["check"], verdict["subject"].get("secret")):
-        raise InputError("the plan was changed after this verdict.", hint="Check again on the Overview page.")
+    if found is None or (found.kind, found.secret) != (
+        verdict["check"],
+        verdict["subject"].get("secret"),
+    ):
+        raise InputError(
+            "the plan was changed after this verdict.", hint="Check again on the Overview page."
+        )
     return found
 
 
@@ -99,7 +110,9 @@ def query_evidence(source: Source, number: int, verdict: Mapping[str, Any]) -> Q
     definition = define(check.kind, check.parameters)
     assert check.kind in OF_QUERIES and isinstance(definition, PerfectPrivacy)
     readings = Readings(source.plan, lambda: source.engine)
-    views = tuple(name for name in subject_of(verdict) if isinstance(source.plan.releases.get(name), View))
+    views = tuple(
+        name for name in subject_of(verdict) if isinstance(source.plan.releases.get(name), View)
+    )
     question = readings.question(replace(check, releases=views))
     facts = verdict.get("witness") or verdict.get("certificate") or {}
     read = [("secret", str(check.secret)), *(("view", name) for name in views)]
@@ -116,7 +129,11 @@ def plan_text(plan: Plan, change: ChangedView) -> tuple[str, str]:
         return f"In the file {release.query_file}, in the place of its query:", change.text
     import yaml
 
-    name = yaml.safe_dump(change.view, default_flow_style=True, width=1_000).removesuffix("\n").removesuffix("\n...")
+    name = (
+        yaml.safe_dump(change.view, default_flow_style=True, width=1_000)
+        .removesuffix("\n")
+        .removesuffix("\n...")
+    )
     lines = [f"  {name}:", "    query: |-", *(f"      {line}" for line in change.text.splitlines())]
     return f"In the plan below releases, in the place of {change.view}'s query:", "\n".join(lines)
 
@@ -126,10 +143,20 @@ def plan_text(plan: Plan, change: ChangedView) -> tuple[str, str]:
 
 def can_list(verdict: Mapping[str, Any]) -> bool:
     """Are there worlds to list? Those of one database are."""
-    return verdict["check"] in OF_WORLDS and verdict["required"].get("over", "instance") == "instance"
+    return (
+        verdict["check"] in OF_WORLDS and verdict["required"].get("over", "instance") == "instance"
+    )
 
 
-def list_worlds(job: Job, path: str, reach: str, number: int, verdict: Mapping[str, Any], sample: int, case: int | None) -> ShownWorlds:
+def list_worlds(
+    job: Job,
+    path: str,
+    reach: str,
+    number: int,
+    verdict: Mapping[str, Any],
+    sample: int,
+    case: int | None,
+) -> ShownWorlds:
     """The worlds of a check, all or a sample of them; as `tacit explain CHECK --worlds --sample N --case N`."""
     from tacit.explained_worlds import explain_worlds
     from tacit.report import explained_worlds as told
@@ -138,21 +165,32 @@ def list_worlds(job: Job, path: str, reach: str, number: int, verdict: Mapping[s
     plan = load_within(path, reach)
     check = check_at(plan, number, verdict)
     # By itself its kind says which check is meant.
-    found = explain_worlds(replace(plan, checks=(check,)), check.kind, sample=clamped(sample), case=case, job=job)
+    found = explain_worlds(
+        replace(plan, checks=(check,)), check.kind, sample=clamped(sample), case=case, job=job
+    )
     shown = found.listing
     assert shown is not None
     words = told.which_case(found, owner=True).replace(" Another one: --case N.", "")
     return ShownWorlds(
-        title(found.verdict, owner=True), found.number, found.cases, words, tuple(told.numbers(shown)), tuple(told.charts(found, owner=True)),
-        told.which_worlds(shown), found.setting.instance is not None, tuple(told.lines(found)), str(found.verdict.subject["secret"]),
-        tuple(told.secret_rows(found)), (*found.notes, *([told.fresh_words(found)] if told.has_fresh(found) else [])),
-    )  # fmt: skip
+        title(found.verdict, owner=True),
+        found.number,
+        found.cases,
+        words,
+        tuple(told.numbers(shown)),
+        tuple(told.charts(found, owner=True)),
+        told.which_worlds(shown),
+        found.setting.instance is not None,
+        tuple(told.lines(found)),
+        str(found.verdict.subject["secret"]),
+        tuple(told.secret_rows(found)),
+        (*found.notes, *([told.fresh_words(found)] if told.has_fresh(found) else [])),
+    )
 
 
 def clamped(sample: int) -> int:
     """A number of worlds that a page can show.
 
-    >>> clamped(1), clamped(100), clamped(10 ** 9)
+    >>> clamped(1), clamped(100), clamped(10**9)
     (8, 100, 5000)
     """
     return min(max(sample, LEAST_SAMPLE), MOST_SAMPLE)
@@ -160,7 +198,15 @@ def clamped(sample: int) -> int:
 
 def world_rows(shown: ShownWorlds, fate: str = "") -> list[tuple[str, ...]]:
     """The worlds as rows of a table: number, fate, secret, and the rows in which each differs from the data. `fate` picks some of them."""
-    found = [(str(line.number), STAYS if line.after else RULED_OUT, line.secret, differences(line, compared=shown.compared)) for line in shown.lines]
+    found = [
+        (
+            str(line.number),
+            STAYS if line.after else RULED_OUT,
+            line.secret,
+            differences(line, compared=shown.compared),
+        )
+        for line in shown.lines
+    ]
     return [row for row in found if fate in ("", row[1])]
 
 

@@ -36,7 +36,11 @@ class Stored:
 def in_page_words(error: TacitError) -> TacitError:
     """An error whose hints are about commands, with hints for somebody who has a page before them.
 
-    >>> in_page_words(DataError("t.csv is not UTF-8.", hint="Convert it first, for example: iconv -f LATIN1 t.csv")).hint
+    >>> in_page_words(
+    ...     DataError(
+    ...         "t.csv is not UTF-8.", hint="Convert it first, for example: iconv -f LATIN1 t.csv"
+    ...     )
+    ... ).hint
     'Open it in the program that wrote it, save it as CSV (UTF-8), and bring it here again.'
     """
     for one in error:
@@ -51,7 +55,11 @@ def in_page_words(error: TacitError) -> TacitError:
 def safe_name(name: str) -> str:
     """A file's name without folders and without what a shell, a plan or a web address could misread.
 
-    >>> safe_name("../../etc/Patients 2024 (final).csv"), safe_name("C:\\\\data\\\\x.PARQUET"), safe_name(".hidden.csv")
+    >>> (
+    ...     safe_name("../../etc/Patients 2024 (final).csv"),
+    ...     safe_name("C:\\\\data\\\\x.PARQUET"),
+    ...     safe_name(".hidden.csv"),
+    ... )
     ('Patients_2024_final.csv', 'x.parquet', 'hidden.csv')
     >>> safe_name("table.exe")
     Traceback (most recent call last):
@@ -62,7 +70,9 @@ def safe_name(name: str) -> str:
     ending = f".{ending.lower()}"
     if not dot or ending not in KINDS:
         kinds = f"Choose a CSV ({', '.join(TEXT_FILES)}) or Parquet ({', '.join(PARQUET)}) file."
-        raise InputError(f"{shortened(last)!r} is not a kind of file that can be read here.", hint=kinds)
+        raise InputError(
+            f"{shortened(last)!r} is not a kind of file that can be read here.", hint=kinds
+        )
     plain = re.sub(r"[^\w-]+", "_", stem).strip("_-")[:LONGEST_NAME]
     return (plain or "table") + ending
 
@@ -72,7 +82,9 @@ def shortened(name: str) -> str:
     return "".join(letter for letter in name if letter.isprintable())[:LONGEST_NAME]
 
 
-async def store(pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit: int = MOST_BYTES) -> Stored:
+async def store(
+    pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit: int = MOST_BYTES
+) -> Stored:
     """Write what comes to a file in the folder; an InputError, and no file, where it is too much or no table.
 
     A file of that name that is there stays: if it is the same it is taken, else the new one gets a number.
@@ -87,7 +99,9 @@ async def store(pieces: AsyncIterator[bytes], name: str, folder: Path, *, limit:
         raise in_page_words(error) from None
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
-        raise InputError(f"{final} could not be stored: {reason}.", hint="Is there enough room beside the plan?") from None
+        raise InputError(
+            f"{final} could not be stored: {reason}.", hint="Is there enough room beside the plan?"
+        ) from None
     finally:
         with suppress(OSError):
             part.unlink()
@@ -100,7 +114,10 @@ async def receive(pieces: AsyncIterator[bytes], part: Path, final: str, limit: i
         async for piece in pieces:
             size += len(piece)
             if size > limit:
-                raise InputError(f"{final} is larger than {in_words(limit)}.", hint="Put it beside the plan by other means, and choose it there.")
+                raise InputError(
+                    f"{final} is larger than {in_words(limit)}.",
+                    hint="Put it beside the plan by other means, and choose it there.",
+                )
             await asyncio.to_thread(file.write, piece)
 
 
@@ -114,10 +131,16 @@ def look_over(part: Path, final: str) -> None:
         raise DataError(f"{final} is empty.", hint="It needs a first line with the column names.")
     if part.suffix in PARQUET:
         if not head.startswith(MAGIC) or tail != MAGIC:
-            raise DataError(f"{final} is no whole Parquet file.", hint="It may have been cut off on its way: save it again.")
+            raise DataError(
+                f"{final} is no whole Parquet file.",
+                hint="It may have been cut off on its way: save it again.",
+            )
         return
     if head.startswith((MAGIC, b"PK\x03\x04", b"\x1f\x8b")) or b"\0" in head:
-        raise DataError(f"{final} is not text.", hint="Save the table as CSV (UTF-8), not as a spreadsheet or an archive.")
+        raise DataError(
+            f"{final} is not text.",
+            hint="Save the table as CSV (UTF-8), not as a spreadsheet or an archive.",
+        )
     csv_shape(part, final)
 
 
@@ -128,7 +151,11 @@ def placed(part: Path, final: Path) -> Stored:
         try:
             os.link(part, place)  # fails where the name is taken
         except FileExistsError:
-            if place.is_file() and not place.is_symlink() and filecmp.cmp(part, place, shallow=False):
+            if (
+                place.is_file()
+                and not place.is_symlink()
+                and filecmp.cmp(part, place, shallow=False)
+            ):
                 return Stored(place, is_new=False)
             continue
         return Stored(place, is_new=True)

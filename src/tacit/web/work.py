@@ -30,7 +30,15 @@ PRELOAD = ["tacit.assess", "tacit.report.html", "tacit.engines.duckdb", "tacit.w
 class Work:
     """One piece of work. Read its fields from any thread; it changes them itself until `over`."""
 
-    def __init__(self, kind: str, key: str, title: str, function: Callable[..., Any], arguments: tuple[Any, ...], tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        key: str,
+        title: str,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        tell: Callable[[str], None],
+    ) -> None:
         self.id = secrets.token_urlsafe(9)
         self.kind, self.key, self.title = kind, key, title
         self.state: State = "waiting"
@@ -93,7 +101,9 @@ class Work:
             return self._end("cancelled")
         context = processes()
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, self._function, self._arguments), name="tacit-work")
+        self._process = context.Process(
+            target=work, args=(theirs, self._function, self._arguments), name="tacit-work"
+        )
         self.state, self.text, self.began = "running", "starting", time.monotonic()
         try:
             self._process.start()
@@ -126,7 +136,10 @@ class Work:
     def _stopped(self) -> None:
         if self._cancelled.is_set():
             return self._end("cancelled")
-        self.error = EngineError("the work ended before it was done.", hint="Is there enough memory? Try it with fewer rows, or on the command line.")
+        self.error = EngineError(
+            "the work ended before it was done.",
+            hint="Is there enough memory? Try it with fewer rows, or on the command line.",
+        )
         return self._end("failed")
 
     def _end(self, state: State) -> None:
@@ -150,13 +163,18 @@ class Works:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="tacit-work")
         self._lock = threading.Lock()
 
-    def start(self, kind: str, title: str, function: Callable[..., Any], *arguments: Any, key: str = "") -> Work:
+    def start(
+        self, kind: str, title: str, function: Callable[..., Any], *arguments: Any, key: str = ""
+    ) -> Work:
         """Have `function(job, *arguments)` run in a process of its own; it must be importable, and all values picklable."""
         work = Work(kind, key, title, function, arguments, self._tell)
         with self._lock:
             running = [one for one in self._all if not one.over]
             ended = [one for one in self._all if one.over]
-            self._all = [work, *sorted([*running, *ended[: KEPT - len(running)]], key=self._all.index)]
+            self._all = [
+                work,
+                *sorted([*running, *ended[: KEPT - len(running)]], key=self._all.index),
+            ]
         self._threads.submit(work.run)
         return work
 
@@ -234,11 +252,20 @@ def ended(function: Callable[..., Any], job: Job, arguments: tuple[Any, ...]) ->
     except TacitError as error:
         return "failed", error
     except MemoryError:
-        return "failed", EngineError("there is not enough memory for this.", hint="Try it with fewer rows or columns.")
+        return "failed", EngineError(
+            "there is not enough memory for this.", hint="Try it with fewer rows or columns."
+        )
     except Exception as error:
         number = secrets.token_hex(6)
         told = f"Fault {number}: {type(error).__name__} in work.{where(error)}"
-        return "fault", EngineError(f"something went wrong here (fault {number}).", hint="The terminal of `tacit serve` says where."), told
+        return (
+            "fault",
+            EngineError(
+                f"something went wrong here (fault {number}).",
+                hint="The terminal of `tacit serve` says where.",
+            ),
+            told,
+        )
 
 
 def listen(line: Connection, job: Job) -> None:

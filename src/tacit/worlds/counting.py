@@ -65,12 +65,23 @@ class Tally:
         """
         here, now = self.secrets[actual]
         found = [
-            secret for secret, (before, after) in self.secrets.items() if before and after * here != now * before
-        ]  # fmt: skip
-        return min(found, key=lambda one: (self.secrets[one][1] > 0, len(one ^ actual), sorted(one)), default=None)
+            secret
+            for secret, (before, after) in self.secrets.items()
+            if before and after * here != now * before
+        ]
+        return min(
+            found,
+            key=lambda one: (self.secrets[one][1] > 0, len(one ^ actual), sorted(one)),
+            default=None,
+        )
 
 
-def split(before: Sequence[Condition], after: Sequence[Condition], secret: Rows, connected: Mapping[int, int] | None = None) -> list[Part]:
+def split(
+    before: Sequence[Condition],
+    after: Sequence[Condition],
+    secret: Rows,
+    connected: Mapping[int, int] | None = None,
+) -> list[Part]:
     """The parts of a formula. `connected` are the parts of `before`, where they are known already (see `parts`)."""
     known = parts(one.tuples() for one in before) if connected is None else connected
     groups = [list(one.tuples()) for one in after]
@@ -93,17 +104,29 @@ def split(before: Sequence[Condition], after: Sequence[Condition], secret: Rows,
     for row, ways in secret.items():
         rows.setdefault(heads[abs(ways[0][0])], []).append((row, ways))
     return [
-        Part(tuple(tuples), tuple(first.get(head, ())), tuple(second.get(head, ())), tuple(rows.get(head, ())))
+        Part(
+            tuple(tuples),
+            tuple(first.get(head, ())),
+            tuple(second.get(head, ())),
+            tuple(rows.get(head, ())),
+        )
         for head, tuples in members.items()
     ]
 
 
-def tally(part: Part, *, most_states: int, tick: Callable[[], object] = lambda: None) -> Tally | None:
+def tally(
+    part: Part, *, most_states: int, tick: Callable[[], object] = lambda: None
+) -> Tally | None:
     """The worlds of a part by secret, or None where they are too many to count. `tick` is called now and then, and may stop it."""
     if len(part.tuples) <= ENUMERATED:
         return Tally(part, _enumerated(part))
     try:
-        return Tally(part, by_states(part.tuples, part.before, part.after, part.secret, most=most_states, tick=tick))
+        return Tally(
+            part,
+            by_states(
+                part.tuples, part.before, part.after, part.secret, most=most_states, tick=tick
+            ),
+        )
     except TooManyStates:
         return None
 
@@ -143,7 +166,9 @@ def chunks(tuples: Sequence[int]) -> Iterable[dict[int, Any]]:
     numbers = np.arange(1 << low, dtype=np.int64)
     inner = {one: (numbers >> at & 1).astype(bool) for at, one in enumerate(tuples[:low])}
     for high in range(1 << (len(tuples) - low)):
-        outer = {one: np.full(1 << low, bool(high >> at & 1)) for at, one in enumerate(tuples[low:])}
+        outer = {
+            one: np.full(1 << low, bool(high >> at & 1)) for at, one in enumerate(tuples[low:])
+        }
         yield inner | outer
 
 
@@ -177,7 +202,12 @@ def any_of(chunk: Mapping[int, Any], terms: Iterable[Term], size: int) -> Any:
     return found
 
 
-def _add(found: dict[bytes, list[int]], chunk: Mapping[int, Any], after: Any, secret: Sequence[tuple[Tuple, tuple[Term, ...]]]) -> None:
+def _add(
+    found: dict[bytes, list[int]],
+    chunk: Mapping[int, Any],
+    after: Any,
+    secret: Sequence[tuple[Tuple, tuple[Term, ...]]],
+) -> None:
     """Count the worlds of a chunk by their secret, whose rows are the bits of a key."""
     size = len(after)
     if not secret:

@@ -19,7 +19,10 @@ class Count:
 
     def holds(self, world: set[int] | frozenset[int]) -> bool:
         """Is the count right where these tuples are there and no others?"""
-        there = sum(any((literal > 0) == (abs(literal) in world) for literal in member) for member in self.members)
+        there = sum(
+            any((literal > 0) == (abs(literal) in world) for literal in member)
+            for member in self.members
+        )
         return self.low <= there <= self.high
 
 
@@ -36,7 +39,9 @@ class Condition:
 
     def holds(self, world: set[int] | frozenset[int]) -> bool:
         """Is it satisfied where these tuples are there and no others?"""
-        if any(all((literal > 0) == (abs(literal) in world) for literal in term) for term in self.terms):
+        if any(
+            all((literal > 0) == (abs(literal) in world) for literal in term) for term in self.terms
+        ):
             return True
         return any(one.holds(world) for one in self.counts)
 
@@ -64,7 +69,9 @@ class Propagation:
     def of(cls, conditions: Iterable[Condition]) -> Propagation:
         """Work in what follows at once; raise Impossible where the conditions contradict each other.
 
-        >>> found = Propagation.of([Condition(((1, 2),)), Condition(((-2,), (3,))), Condition(((4,), (5,)))])
+        >>> found = Propagation.of(
+        ...     [Condition(((1, 2),)), Condition(((-2,), (3,))), Condition(((4,), (5,)))]
+        ... )
         >>> found.fixed, found.conditions
         ({1: True, 2: True, 3: True}, [Condition(terms=((4,), (5,)), counts=())])
         """

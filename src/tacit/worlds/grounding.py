@@ -15,7 +15,9 @@ from tacit.worlds.setting import Row
 from tacit.worlds.universe import MISSING
 
 MOST_COMPARED = 3_000  # ways to have a row that are compared with each other
-Answers = dict[Tuple, tuple[Literals, ...]]  # each row that a query may have, with the tuples that give it
+Answers = dict[
+    Tuple, tuple[Literals, ...]
+]  # each row that a query may have, with the tuples that give it
 
 
 def grounded(dependency: Dependency, store: Store, relations: Relations) -> Iterator[Condition]:
@@ -25,13 +27,19 @@ def grounded(dependency: Dependency, store: Store, relations: Relations) -> Iter
         yield from _at_most(counted, dependency, store)
         return
     body = matches(dependency.atoms, dependency.comparisons, dependency.known, store)
-    satisfied = [_alternatives(one, dependency, body, store, relations) for one in dependency.alternatives]
+    satisfied = [
+        _alternatives(one, dependency, body, store, relations) for one in dependency.alternatives
+    ]
     for at, (_, used) in enumerate(body.rows):
         found = [one[at] for one in satisfied]
         if any(one is True for one in found):
             continue
         ways = [one for one in found if isinstance(one, _Ways)]
-        terms = ways[0].terms if len(ways) == 1 else tuple(dict.fromkeys(term for one in ways for term in one.terms))
+        terms = (
+            ways[0].terms
+            if len(ways) == 1
+            else tuple(dict.fromkeys(term for one in ways for term in one.terms))
+        )
         counts = tuple(one.count for one in ways if one.count is not None)
         yield Condition(negated(used) + terms, counts)
 
@@ -45,31 +53,52 @@ class _Ways:
 
 
 def _alternatives(
-    alternative: Alternative, dependency: Dependency, body: Matches, store: Store, relations: Relations
+    alternative: Alternative,
+    dependency: Dependency,
+    body: Matches,
+    store: Store,
+    relations: Relations,
 ) -> list[_Ways | bool]:
     """For each match of the body: True where an alternative is satisfied whatever the tuples, or the ways to satisfy it."""
     equal = _equal(alternative, body, store)
     universal = dependency.universal()
     shared = tuple(one for one in alternative.variables() if one in universal)
     bindings = body.values(shared, store.numbering)
-    wanted = dict.fromkeys(binding for binding, is_equal in zip(bindings, equal, strict=True) if is_equal)
+    wanted = dict.fromkeys(
+        binding for binding, is_equal in zip(bindings, equal, strict=True) if is_equal
+    )
     start = Matches(shared, [(binding, ()) for binding in wanted])
     if not alternative.atoms:
-        true = {values for values, _ in matches((), alternative.comparisons, frozenset(), store, start).rows}
-        return [is_equal and binding in true for binding, is_equal in zip(bindings, equal, strict=True)]
+        true = {
+            values
+            for values, _ in matches((), alternative.comparisons, frozenset(), store, start).rows
+        }
+        return [
+            is_equal and binding in true for binding, is_equal in zip(bindings, equal, strict=True)
+        ]
     counted = at_least(alternative, universal, relations)
     if counted is not None:
-        ways = {binding: _Ways(count=_count(counted, dict(zip(shared, binding, strict=True)), store)) for binding in wanted}
+        ways = {
+            binding: _Ways(count=_count(counted, dict(zip(shared, binding, strict=True)), store))
+            for binding in wanted
+        }
     else:
         ways = _ways(alternative, shared, start, store)
     nothing = _Ways()
-    return [ways.get(binding, nothing) if is_equal else nothing for binding, is_equal in zip(bindings, equal, strict=True)]
+    return [
+        ways.get(binding, nothing) if is_equal else nothing
+        for binding, is_equal in zip(bindings, equal, strict=True)
+    ]
 
 
-def _ways(alternative: Alternative, shared: tuple[Variable, ...], start: Matches, store: Store) -> dict[Tuple, _Ways]:
+def _ways(
+    alternative: Alternative, shared: tuple[Variable, ...], start: Matches, store: Store
+) -> dict[Tuple, _Ways]:
     found: dict[Tuple, list[Literals]] = {}
     wide = len(shared)
-    rows = matches(alternative.atoms, alternative.comparisons, joined(alternative), store, start).rows
+    rows = matches(
+        alternative.atoms, alternative.comparisons, joined(alternative), store, start
+    ).rows
     if len({atom.relation for atom in alternative.atoms}) == len(alternative.atoms):
         # Tuples of different relations differ, and with the values they tell the match: nothing is found twice.
         for values, used in rows:
@@ -83,7 +112,9 @@ def _ways(alternative: Alternative, shared: tuple[Variable, ...], start: Matches
 
 def joined(alternative: Alternative) -> frozenset[Variable]:
     """Existential variables that stand twice: NULL joins with nothing."""
-    terms = [term for atom in alternative.atoms for term in atom.terms if isinstance(term, Variable)]
+    terms = [
+        term for atom in alternative.atoms for term in atom.terms if isinstance(term, Variable)
+    ]
     return frozenset(term for term in terms if terms.count(term) > 1)
 
 
@@ -94,7 +125,11 @@ def _equal(alternative: Alternative, body: Matches, store: Store) -> list[bool]:
 
 def _at_most(counted: Counted, dependency: Dependency, store: Store) -> Iterator[Condition]:
     guards = matches(counted.guards, (), dependency.known, store)
-    inner = [at for at, term in counted.shared if isinstance(term, Variable) and term not in guards.variables]
+    inner = [
+        at
+        for at, term in counted.shared
+        if isinstance(term, Variable) and term not in guards.variables
+    ]
     for values, used in guards.rows:
         given = dict(zip(guards.variables, values, strict=True))
         for members in _grouped(counted, given, inner, dependency, store):
@@ -103,18 +138,28 @@ def _at_most(counted: Counted, dependency: Dependency, store: Store) -> Iterator
 
 
 def _grouped(
-    counted: Counted, given: dict[Variable, int], inner: Sequence[int], dependency: Dependency, store: Store
+    counted: Counted,
+    given: dict[Variable, int],
+    inner: Sequence[int],
+    dependency: Dependency,
+    store: Store,
 ) -> Iterator[tuple[Literals, ...]]:
     """The rows with the shared values, by the values that are told apart; once for each value of an inner shared variable."""
     groups: dict[Tuple, dict[Tuple, list[int]]] = {}
     same = _repeated(counted)
-    never_null = {at for at, term in counted.shared if isinstance(term, Variable) and term in dependency.known}
+    never_null = {
+        at for at, term in counted.shared if isinstance(term, Variable) and term in dependency.known
+    }
     for row, number in _rows(counted, given, store):
-        if any(row[one] != row[two] for one, two in same) or any(row[at] == MISSING for at in never_null):
+        if any(row[one] != row[two] for one, two in same) or any(
+            row[at] == MISSING for at in never_null
+        ):
             continue
         value = tuple([row[at] for at in counted.places])
         if counted.null_counts or MISSING not in value:
-            groups.setdefault(tuple([row[at] for at in inner]), {}).setdefault(value, []).append(number)
+            groups.setdefault(tuple([row[at] for at in inner]), {}).setdefault(value, []).append(
+                number
+            )
     for members in groups.values():
         yield tuple(map(tuple, members.values()))
 
@@ -128,9 +173,12 @@ def _repeated(counted: Counted) -> list[tuple[int, int]]:
 def _rows(counted: Counted, given: dict[Variable, int], store: Store) -> list[tuple[Tuple, int]]:
     fixed = [
         (at, store.numbering.of(term.value) if isinstance(term, Constant) else given[term])
-        for at, term in counted.shared if isinstance(term, Constant) or term in given
-    ]  # fmt: skip
-    return store.having(counted.relation, tuple(at for at, _ in fixed)).get(tuple(value for _, value in fixed), [])
+        for at, term in counted.shared
+        if isinstance(term, Constant) or term in given
+    ]
+    return store.having(counted.relation, tuple(at for at, _ in fixed)).get(
+        tuple(value for _, value in fixed), []
+    )
 
 
 def _count(counted: Counted, given: dict[Variable, int], store: Store) -> Count:
@@ -147,7 +195,9 @@ def answers(query: Query, store: Store) -> Answers:
     found: dict[Tuple, dict[Literals, None]] = {}
     for part in query.parts:
         matched = matches(part.atoms, part.comparisons, part.known, store)
-        for row, (_, used) in zip(matched.values(part.head, store.numbering), matched.rows, strict=True):
+        for row, (_, used) in zip(
+            matched.values(part.head, store.numbering), matched.rows, strict=True
+        ):
             found.setdefault(row, {}).setdefault(tuple(sorted(set(used))))
     return {row: least(ways) for row, ways in found.items()}
 
@@ -181,7 +231,9 @@ def answered(found: Answers, rows: Iterable[Row], store: Store) -> Iterator[Cond
             yield from (Condition(negated(way)) for way in ways)
 
 
-def left_of(found: Answers, propagation: Propagation) -> dict[Tuple, tuple[tuple[Literals, ...], bool]]:
+def left_of(
+    found: Answers, propagation: Propagation
+) -> dict[Tuple, tuple[tuple[Literals, ...], bool]]:
     """The rows of a query after what is fixed: what is left of the ways to have each, and whether it is there for sure."""
     rows = {row: propagation.left_of(ways) for row, ways in found.items()}
     return {row: left for row, left in rows.items() if left[0] or left[1]}

@@ -61,7 +61,9 @@ class Listing:
     secrets_after: int | None = None
 
 
-def listing(found: Worlds, *, sample: int, rng: Random, deadline: Deadline, listed: int = LISTED) -> Listing:
+def listing(
+    found: Worlds, *, sample: int, rng: Random, deadline: Deadline, listed: int = LISTED
+) -> Listing:
     """List the worlds where there are few, else draw `sample` of them, all with the same chance.
 
     Where they cannot be counted, the data and a few others are found by the solver: no fair sample.
@@ -73,7 +75,11 @@ def listing(found: Worlds, *, sample: int, rng: Random, deadline: Deadline, list
     if before is None:
         numbers, worlds = None, _solved(found, sample, deadline)
     else:
-        numbers = list(range(before.count)) if before.count <= max(listed, sample) else sorted(drawn(before.count, sample, rng))
+        numbers = (
+            list(range(before.count))
+            if before.count <= max(listed, sample)
+            else sorted(drawn(before.count, sample, rng))
+        )
         worlds = [before.world(number) for number in numbers]
     shown = sorted((_listed(found, world) for world in worlds), key=lambda one: _order(one, found))
     complete = before is not None and numbers is not None and len(numbers) == before.count
@@ -102,12 +108,16 @@ def drawn(count: int, number: int, rng: Random) -> set[int]:
 def _space(found: Worlds, conditions: Sequence[Condition]) -> Space | None:
     fixed = found.base.known.fixed
     rest = (one for one in range(1, len(found.store.facts) + 1) if one not in fixed)
-    return space(rest, frozenset(one for one, there in fixed.items() if there), conditions, most=MOST_NODES)
+    return space(
+        rest, frozenset(one for one, there in fixed.items() if there), conditions, most=MOST_NODES
+    )
 
 
 def _listed(found: Worlds, world: frozenset[int]) -> ListedWorld:
     secret = tuple(found.rows(found.secret_of(world)))
-    return ListedWorld(tuple(found.facts(world)), secret, stays(found, world), world == found.actual)
+    return ListedWorld(
+        tuple(found.facts(world)), secret, stays(found, world), world == found.actual
+    )
 
 
 def stays(found: Worlds, world: frozenset[int]) -> bool:
@@ -118,18 +128,28 @@ def stays(found: Worlds, world: frozenset[int]) -> bool:
 def _order(one: ListedWorld, found: Worlds) -> tuple[object, ...]:
     """The data first, then what stays, then what is ruled out; the nearest to the data first."""
     data = found.setting.instance or frozenset()
-    return not one.is_data, not one.after, len(data.symmetric_difference(one.facts)) if data else 0, list(map(str, one.facts))
+    return (
+        not one.is_data,
+        not one.after,
+        len(data.symmetric_difference(one.facts)) if data else 0,
+        list(map(str, one.facts)),
+    )
 
 
 def _solved(found: Worlds, number: int, deadline: Deadline) -> list[frozenset[int]]:
     """Worlds as the solver finds them, each different from those before."""
     worlds = [found.actual] if found.actual is not None else []
-    open_ = [one for one in range(1, len(found.store.facts) + 1) if one not in found.base.known.fixed]
+    open_ = [
+        one for one in range(1, len(found.store.facts) + 1) if one not in found.base.known.fixed
+    ]
     try:
         if (out := found.ruled_out(deadline)) is not None:
             worlds.append(out)
         while len(worlds) < number:
-            others = [Condition(tuple((-one,) if one in world else (one,) for one in open_)) for world in worlds]
+            others = [
+                Condition(tuple((-one,) if one in world else (one,) for one in open_))
+                for world in worlds
+            ]
             world = found.some(others, deadline)
             if world is None:
                 break
@@ -154,14 +174,20 @@ def _tallies(found: Worlds, deadline: Deadline) -> list[Tally] | None:
     return tallies
 
 
-def _secrets(found: Worlds, tallies: Sequence[Tally] | None) -> tuple[tuple[Plausible, ...], int | None, int | None]:
+def _secrets(
+    found: Worlds, tallies: Sequence[Tally] | None
+) -> tuple[tuple[Plausible, ...], int | None, int | None]:
     if tallies is None:
         return (), None, None
     actual = found.secret_of(found.actual) if found.actual is not None else None
-    merged: list[tuple[frozenset[Tuple], int, int]] = [(frozenset(), 1 << found.free, 1 << found.free)]
+    merged: list[tuple[frozenset[Tuple], int, int]] = [
+        (frozenset(), 1 << found.free, 1 << found.free)
+    ]
     true = merged[0]
     for one in tallies:
-        counts = [(secret, before, after) for secret, (before, after) in one.secrets.items() if before]
+        counts = [
+            (secret, before, after) for secret, (before, after) in one.secrets.items() if before
+        ]
         # Numbers multiply, so the largest products are made of the largest factors.
         merged = _most([_times(first, second) for first in merged for second in _most(counts)])
         if actual is not None:
@@ -169,14 +195,25 @@ def _secrets(found: Worlds, tallies: Sequence[Tally] | None) -> tuple[tuple[Plau
             true = _times(true, (mine, *one.secrets[mine]))
     if actual is not None and true not in merged:
         merged.append(true)
-    shown = [Plausible(tuple(found.rows(secret)), before, after, secret == actual) for secret, before, after in merged]
-    return tuple(sorted(shown, key=lambda one: (-one.before, -one.after, len(one.rows), repr(one.rows)))), *plausible(tallies)
+    shown = [
+        Plausible(tuple(found.rows(secret)), before, after, secret == actual)
+        for secret, before, after in merged
+    ]
+    return tuple(
+        sorted(shown, key=lambda one: (-one.before, -one.after, len(one.rows), repr(one.rows)))
+    ), *plausible(tallies)
 
 
-def _times(one: tuple[frozenset[Tuple], int, int], two: tuple[frozenset[Tuple], int, int]) -> tuple[frozenset[Tuple], int, int]:
+def _times(
+    one: tuple[frozenset[Tuple], int, int], two: tuple[frozenset[Tuple], int, int]
+) -> tuple[frozenset[Tuple], int, int]:
     return one[0] | two[0], one[1] * two[1], one[2] * two[2]
 
 
-def _most(counts: Iterable[tuple[frozenset[Tuple], int, int]]) -> list[tuple[frozenset[Tuple], int, int]]:
+def _most(
+    counts: Iterable[tuple[frozenset[Tuple], int, int]],
+) -> list[tuple[frozenset[Tuple], int, int]]:
     """Those with the most worlds before."""
-    return sorted(counts, key=lambda one: (-one[1], -one[2], len(one[0]), sorted(one[0])))[:MOST_SECRETS]
+    return sorted(counts, key=lambda one: (-one[1], -one[2], len(one[0]), sorted(one[0])))[
+        :MOST_SECRETS
+    ]

@@ -29,7 +29,9 @@ class Store:
     rows: dict[str, list[Tuple]] = field(default_factory=dict)
     numbers: dict[tuple[str, Tuple], int] = field(default_factory=dict)
     facts: list[tuple[str, Tuple]] = field(default_factory=list)
-    _indexes: dict[tuple[str, Tuple], dict[Tuple, list[tuple[Tuple, int]]]] = field(default_factory=dict)
+    _indexes: dict[tuple[str, Tuple], dict[Tuple, list[tuple[Tuple, int]]]] = field(
+        default_factory=dict
+    )
     _missing: dict[tuple[str, int], bool] = field(default_factory=dict)
 
     def add(self, relation: str, rows: Iterable[Tuple]) -> None:
@@ -46,7 +48,9 @@ class Store:
         if index is None:
             index = {}
             for row in self.rows.get(relation, ()):
-                index.setdefault(tuple([row[at] for at in positions]), []).append((row, self.numbers[relation, row]))
+                index.setdefault(tuple([row[at] for at in positions]), []).append(
+                    (row, self.numbers[relation, row])
+                )
             self._indexes[relation, positions] = index
         return index
 
@@ -54,7 +58,9 @@ class Store:
         """Is NULL possible in a column?"""
         found = self._missing.get((relation, at))
         if found is None:
-            found = self._missing[relation, at] = any(row[at] == MISSING for row in self.rows.get(relation, ()))
+            found = self._missing[relation, at] = any(
+                row[at] == MISSING for row in self.rows.get(relation, ())
+            )
         return found
 
 
@@ -67,13 +73,22 @@ class Matches:
 
     def values(self, terms: Sequence[Term], numbering: Numbering) -> list[Tuple]:
         """What terms are in each match."""
-        places = [term.value if isinstance(term, Constant) else self.variables.index(term) for term in terms]
+        places = [
+            term.value if isinstance(term, Constant) else self.variables.index(term)
+            for term in terms
+        ]
         fixed = [isinstance(term, Constant) for term in terms]
         if not any(fixed):
             return [tuple([values[at] for at in places]) for values, _ in self.rows]
-        constants = [numbering.of(place) if is_fixed else 0 for place, is_fixed in zip(places, fixed, strict=True)]
+        constants = [
+            numbering.of(place) if is_fixed else 0
+            for place, is_fixed in zip(places, fixed, strict=True)
+        ]
         picks = list(zip(places, constants, fixed, strict=True))
-        return [tuple([constant if is_fixed else values[at] for at, constant, is_fixed in picks]) for values, _ in self.rows]
+        return [
+            tuple([constant if is_fixed else values[at] for at, constant, is_fixed in picks])
+            for values, _ in self.rows
+        ]
 
 
 def matches(
@@ -105,7 +120,11 @@ def matches(
 
 
 def seen_together(
-    atoms: Sequence[Atom], comparisons: Sequence[Comparison], known: frozenset[Variable], store: Store, wanted: Sequence[Variable]
+    atoms: Sequence[Atom],
+    comparisons: Sequence[Comparison],
+    known: frozenset[Variable],
+    store: Store,
+    wanted: Sequence[Variable],
 ) -> set[Tuple]:
     """The values that some variables have together in any match; the other values are forgotten as soon as they can be.
 
@@ -122,10 +141,17 @@ def seen_together(
         left.remove(atom)
         found = _extended(found, atom, known, store)
         found, waiting = _compared(found, waiting, store.numbering)
-        needed = {*wanted, *(term for one in left for term in one.terms), *(term for one in waiting for term in (one.left, one.right))}
+        needed = {
+            *wanted,
+            *(term for one in left for term in one.terms),
+            *(term for one in waiting for term in (one.left, one.right)),
+        }
         kept = tuple(one for one in found.variables if one in needed)
         if kept != found.variables:
-            found = Matches(kept, [(values, ()) for values in dict.fromkeys(found.values(kept, store.numbering))])
+            found = Matches(
+                kept,
+                [(values, ()) for values in dict.fromkeys(found.values(kept, store.numbering))],
+            )
     return set(found.values(wanted, store.numbering))
 
 
@@ -136,7 +162,9 @@ def _bound(atom: Atom, variables: tuple[Variable, ...], store: Store) -> tuple[i
 
 
 def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Store) -> Matches:
-    keys: list[tuple[int, int]] = []  # position in the tuple, place of the value among the variables
+    keys: list[
+        tuple[int, int]
+    ] = []  # position in the tuple, place of the value among the variables
     constants: list[tuple[int, int]] = []
     new: dict[Variable, int] = {}
     same: list[tuple[int, int]] = []
@@ -152,30 +180,41 @@ def _extended(found: Matches, atom: Atom, known: frozenset[Variable], store: Sto
     index = store.having(atom.relation, tuple(at for at, _ in (*constants, *keys)))
     fixed = tuple(number for _, number in constants)
     places = [place for _, place in keys]
-    never_null = [at for variable, at in new.items() if variable in known and store.has_missing(atom.relation, at)]
+    never_null = [
+        at
+        for variable, at in new.items()
+        if variable in known and store.has_missing(atom.relation, at)
+    ]
     ends = _ends(index, same, never_null, list(new.values()))
     rows: list[Match] = []
     for values, used in found.rows:
         key = fixed + tuple([values[place] for place in places])
         rows += [(values + more, (*used, number)) for more, number in ends.get(key, ())]
         if len(rows) > MOST_MATCHES:
-            raise TooMany(f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of its query")
+            raise TooMany(
+                f"more than {MOST_MATCHES:,} ways to find {atom} together with the rest of its query"
+            )
     return Matches((*found.variables, *new), rows)
 
 
 def _ends(
-    index: dict[Tuple, list[tuple[Tuple, int]]], same: Sequence[tuple[int, int]], never_null: Sequence[int], takes: Sequence[int]
+    index: dict[Tuple, list[tuple[Tuple, int]]],
+    same: Sequence[tuple[int, int]],
+    never_null: Sequence[int],
+    takes: Sequence[int],
 ) -> dict[Tuple, list[tuple[Tuple, int]]]:
     """What the tuples of an index add to a match: the values of its new variables."""
     if not same and not never_null and not takes:
         return {key: [((), number) for _, number in tuples] for key, tuples in index.items()}
     return {
         key: [
-            (tuple([row[at] for at in takes]), number) for row, number in tuples
-            if not any(row[at] != row[other] for at, other in same) and not any(row[at] == MISSING for at in never_null)
+            (tuple([row[at] for at in takes]), number)
+            for row, number in tuples
+            if not any(row[at] != row[other] for at, other in same)
+            and not any(row[at] == MISSING for at in never_null)
         ]
         for key, tuples in index.items()
-    }  # fmt: skip
+    }
 
 
 def _compared(
@@ -184,13 +223,22 @@ def _compared(
     """Keep what satisfies the comparisons whose sides are all known by now."""
     later: list[Comparison] = []
     for one in waiting:
-        if any(isinstance(term, Variable) and term not in found.variables for term in (one.left, one.right)):
+        if any(
+            isinstance(term, Variable) and term not in found.variables
+            for term in (one.left, one.right)
+        ):
             later.append(one)
             continue
         sides = zip(found.values((one.left, one.right), numbering), found.rows, strict=True)
         if one.operator == "!=":
-            kept = [row for (left, right), row in sides if left != right and left != MISSING and right != MISSING]
+            kept = [
+                row
+                for (left, right), row in sides
+                if left != right and left != MISSING and right != MISSING
+            ]
         else:
-            kept = [row for (left, right), row in sides if numbering.holds(one.operator, left, right)]
+            kept = [
+                row for (left, right), row in sides if numbering.holds(one.operator, left, right)
+            ]
         found = Matches(found.variables, kept)
     return found, later

@@ -35,7 +35,13 @@ class Index:
         found = cls(conditions)
         for number, condition in enumerate(conditions):
             literals = {literal for term in condition.terms for literal in term}
-            literals.update(sign * literal for count in condition.counts for member in count.members for literal in member for sign in (1, -1))
+            literals.update(
+                sign * literal
+                for count in condition.counts
+                for member in count.members
+                for literal in member
+                for sign in (1, -1)
+            )
             for literal in literals:
                 found.helped.setdefault(literal, []).append(number)
         return found
@@ -166,21 +172,35 @@ def _against(condition: Condition, world: frozenset[int]) -> list[int] | None:
         return None
     found: list[int] = []
     for term in condition.terms:
-        if not any(-literal in found for literal in term) and all(_is_true(literal, world) or len(term) == 1 for literal in term):
+        if not any(-literal in found for literal in term) and all(
+            _is_true(literal, world) or len(term) == 1 for literal in term
+        ):
             found.append(-term[0])
     return None if any(-literal in found for literal in found) else found
 
 
 def _for(condition: Condition, world: frozenset[int], fixed: set[int]) -> list[int] | None:
     """The fewest literals that satisfy a condition when they are made true, without undoing what is fixed; None where there are none."""
-    ways = [[literal for literal in term if not _is_true(literal, world)] for term in condition.terms]
+    ways = [
+        [literal for literal in term if not _is_true(literal, world)] for term in condition.terms
+    ]
     for count in condition.counts:
-        there = [member for member in count.members if any(_is_true(literal, world) for literal in member)]
+        there = [
+            member
+            for member in count.members
+            if any(_is_true(literal, world) for literal in member)
+        ]
         if len(there) > count.high:
             free = [member for member in there if not any(literal in fixed for literal in member)]
-            ways.append([-literal for member in free[: len(there) - count.high] for literal in member])
+            ways.append(
+                [-literal for member in free[: len(there) - count.high] for literal in member]
+            )
         else:
-            free = [member for member in count.members if member not in there and -member[0] not in fixed]
+            free = [
+                member
+                for member in count.members
+                if member not in there and -member[0] not in fixed
+            ]
             ways.append([member[0] for member in free[: count.low - len(there)]])
     kept = [way for way in ways if way and not any(-literal in fixed for literal in way)]
     return min(kept, key=len, default=None)
@@ -208,7 +228,10 @@ def follows(condition: Condition, index: Index) -> bool:
     """Does a condition follow from others, as far as can be seen at once? Suppose it is broken, and one tuple is there or not.
 
     >>> index = Index.of([Condition(((-1,), (2, 3), (2, 4))), Condition(((1,), (5,)))])
-    >>> follows(Condition(((1, 2, 3), (1, 2, 4), (5,))), index), follows(Condition(((1, 2, 3), (5,))), index)
+    >>> (
+    ...     follows(Condition(((1, 2, 3), (1, 2, 4), (5,))), index),
+    ...     follows(Condition(((1, 2, 3), (5,))), index),
+    ... )
     (True, False)
     """
     return _Supposed(index, condition).is_contradiction()
@@ -234,7 +257,11 @@ class _Supposed:
         if self._fixed(alone):
             return True
         while self.left > 0:
-            never = [literal for literal, terms in together.items() if -literal not in self.true and self._never(literal, terms)]
+            never = [
+                literal
+                for literal, terms in together.items()
+                if -literal not in self.true and self._never(literal, terms)
+            ]
             if not never:
                 return False
             if self._fixed([-literal for literal in never]):
@@ -290,7 +317,9 @@ class _Supposed:
             if not others:
                 return True
             rest.setdefault(others[0], []).append(others)
-        return any(self._leaves_none(self.index.conditions[number], literal, rest) for number in hurt)
+        return any(
+            self._leaves_none(self.index.conditions[number], literal, rest) for number in hurt
+        )
 
     def _leaves_none(self, condition: Condition, literal: int, rest: dict[int, list[Term]]) -> bool:
         if condition.counts:
@@ -301,6 +330,10 @@ class _Supposed:
                 return False
             if -literal in term or any(-one in self.true for one in term):
                 continue
-            if not any(all(other in term for other in others) for one in term for others in rest.get(one, ())):
+            if not any(
+                all(other in term for other in others)
+                for one in term
+                for others in rest.get(one, ())
+            ):
                 return False
         return True

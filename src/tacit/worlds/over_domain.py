@@ -62,7 +62,11 @@ class Databases:
         self.universe = universe_of(setting, fresh)
         found = possible(setting, self.universe, ())
         self.store = found.store
-        known = [one for dependency in setting.dependencies for one in found.conditions(dependency, setting.relations)]
+        known = [
+            one
+            for dependency in setting.dependencies
+            for one in found.conditions(dependency, setting.relations)
+        ]
         try:
             self.known = Propagation.of(known)
         except Impossible:
@@ -72,14 +76,23 @@ class Databases:
             self.is_empty = False
         self.published = [open_rows(seen.query, self.store) for seen in setting.published]
         self.new = [open_rows(seen.query, self.store) for seen in setting.new]
-        self.new_conditions = [one for dependency in setting.new_dependencies for one in grounded(dependency, self.store, setting.relations)]
+        self.new_conditions = [
+            one
+            for dependency in setting.new_dependencies
+            for one in grounded(dependency, self.store, setting.relations)
+        ]
         self.secret = open_rows(setting.secret, self.store)
         # A constraint that holds on no database over these domains can never be published.
-        self.is_empty = self.is_empty or any(not one.terms and not one.counts for one in self.new_conditions)
+        self.is_empty = self.is_empty or any(
+            not one.terms and not one.counts for one in self.new_conditions
+        )
 
     def check(self, deadline: Deadline) -> None:
         """Raise NoWorld where no database satisfies the constraints."""
-        if self.is_empty or find([*self.known.conditions, *self.new_conditions], deadline=deadline) is None:
+        if (
+            self.is_empty
+            or find([*self.known.conditions, *self.new_conditions], deadline=deadline) is None
+        ):
             raise NoWorld
 
     @property
@@ -89,11 +102,17 @@ class Databases:
 
     def facts(self, world: Iterable[int]) -> list[Fact]:
         """The rows of a database."""
-        return [Fact(name, self.store.numbering.plain(row)) for one in sorted(world) for name, row in [self.store.facts[one - 1]]]
+        return [
+            Fact(name, self.store.numbering.plain(row))
+            for one in sorted(world)
+            for name, row in [self.store.facts[one - 1]]
+        ]
 
     def answer(self, found: Answers, world: frozenset[int]) -> frozenset[Tuple]:
         """The rows of a query on a database."""
-        return frozenset(row for row, ways in found.items() if any(world.issuperset(way) for way in ways))
+        return frozenset(
+            row for row, ways in found.items() if any(world.issuperset(way) for way in ways)
+        )
 
     # -- g-safety --------------------------------------------------------------------------------------
 
@@ -118,12 +137,17 @@ class Databases:
         model.model.add_bool_or([self._differs(model, ways, size) for ways in self.secret.values()])
         for one in excluded:
             others = [number for number in range(1, size + 1) if number not in one]
-            model.model.add_bool_or([*(model.literal(-number) for number in one), *map(model.literal, others)])
+            model.model.add_bool_or(
+                [*(model.literal(-number) for number in one), *map(model.literal, others)]
+            )
         self._sorted(model)
         found = model.solved(deadline)
         if found is None:
             return None
-        return Pair(frozenset(one for one in found if one <= size), frozenset(one - size for one in found if one > size))
+        return Pair(
+            frozenset(one for one in found if one <= size),
+            frozenset(one - size for one in found if one > size),
+        )
 
     def _conditions(self) -> Iterator[Condition]:
         yield from self.known.conditions
@@ -132,7 +156,9 @@ class Databases:
 
     @staticmethod
     def _both(model: Model, ways: Sequence[Term], size: int) -> tuple[Any, Any]:
-        return model.is_any(ways), model.is_any([tuple(literal + size for literal in way) for way in ways])
+        return model.is_any(ways), model.is_any(
+            [tuple(literal + size for literal in way) for way in ways]
+        )
 
     def _differs(self, model: Model, ways: Sequence[Term], size: int) -> Any:
         """A Boolean that is true only if a row is there in one copy and not in the other."""
@@ -144,9 +170,16 @@ class Databases:
     def _sorted(self, model: Model) -> None:
         """Of values that nothing tells apart, those come first that stand in more rows: one of many equal cases is enough."""
         for values in interchangeable(self.setting, self.universe):
-            rows = {value: [number for number, (_, row) in enumerate(self.store.facts, 1) if value in row] for value in values}
+            rows = {
+                value: [
+                    number for number, (_, row) in enumerate(self.store.facts, 1) if value in row
+                ]
+                for value in values
+            }
             for one, two in pairwise(values):
-                model.model.add(sum(map(model.variable, rows[one])) >= sum(map(model.variable, rows[two])))
+                model.model.add(
+                    sum(map(model.variable, rows[one])) >= sum(map(model.variable, rows[two]))
+                )
 
     # -- e-safety --------------------------------------------------------------------------------------
 
@@ -157,7 +190,10 @@ class Databases:
         new = [ways for rows in self.new for ways in rows.values()]
         secret = list(self.secret.items())
         groups = [list(one.tuples()) for one in (*conditions, *self.new_conditions)]
-        groups += [[literal for way in ways for literal in way] for ways in (*published, *new, *self.secret.values())]
+        groups += [
+            [literal for way in ways for literal in way]
+            for ways in (*published, *new, *self.secret.values())
+        ]
         heads = parts(groups)
         found: dict[int, Piece] = {}
         for one, head in sorted(heads.items()):
@@ -201,7 +237,9 @@ def moved(piece: Piece) -> Moved | None:
         new = _signature(chunk, piece.new, kept, size)
         secret = _signature(chunk, [ways for _, ways in piece.secret], kept, size)
         numbers = np.flatnonzero(kept)
-        for number, fit, one, two, three in zip(numbers, fits[kept], published, new, secret, strict=True):
+        for number, fit, one, two, three in zip(
+            numbers, fits[kept], published, new, secret, strict=True
+        ):
             name = (b"+" if fit else b"-") + two
             secrets = counted.setdefault(one, {}).setdefault(name, {})
             secrets[three] = secrets.get(three, 0) + 1
@@ -210,7 +248,11 @@ def moved(piece: Piece) -> Moved | None:
     return _first_moved(piece, counted, example)
 
 
-def _first_moved(piece: Piece, counted: dict[bytes, dict[bytes, dict[bytes, int]]], example: dict[tuple[bytes, bytes], int]) -> Moved | None:
+def _first_moved(
+    piece: Piece,
+    counted: dict[bytes, dict[bytes, dict[bytes, int]]],
+    example: dict[tuple[bytes, bytes], int],
+) -> Moved | None:
     rows = [row for row, _ in piece.secret]
     for published, by_new in counted.items():
         before: dict[bytes, int] = {}
@@ -224,18 +266,25 @@ def _first_moved(piece: Piece, counted: dict[bytes, dict[bytes, dict[bytes, int]
             for secret, number in before.items():
                 if after.get(secret, 0) * before[first] != after[first] * number:
                     number_of = example[published, new]
-                    instance = frozenset(one for at, one in enumerate(piece.tuples) if number_of >> at & 1)
+                    instance = frozenset(
+                        one for at, one in enumerate(piece.tuples) if number_of >> at & 1
+                    )
                     secrets_moved = tuple(
-                        (_rows(one, rows), before[one], after.get(one, 0)) for one in (first, secret)
+                        (_rows(one, rows), before[one], after.get(one, 0))
+                        for one in (first, secret)
                     )
                     return Moved(instance, secrets_moved)
     return None
 
 
-def _signature(chunk: dict[int, Any], found: Sequence[Sequence[Term]], kept: Any, size: int) -> list[bytes]:
+def _signature(
+    chunk: dict[int, Any], found: Sequence[Sequence[Term]], kept: Any, size: int
+) -> list[bytes]:
     if not found:
         return [b""] * int(kept.sum())
-    bits = np.packbits(np.stack([any_of(chunk, ways, size)[kept] for ways in found], axis=1), axis=1)
+    bits = np.packbits(
+        np.stack([any_of(chunk, ways, size)[kept] for ways in found], axis=1), axis=1
+    )
     return [row.tobytes() for row in bits]
 
 
@@ -252,7 +301,9 @@ def shifted(condition: Condition, by: int) -> Condition:
     def move(term: Term) -> Term:
         return tuple(literal + by if literal > 0 else literal - by for literal in term)
 
-    counts = tuple(Count(tuple(map(move, one.members)), one.low, one.high) for one in condition.counts)
+    counts = tuple(
+        Count(tuple(map(move, one.members)), one.low, one.high) for one in condition.counts
+    )
     return Condition(tuple(map(move, condition.terms)), counts)
 
 
@@ -273,9 +324,14 @@ def interchangeable(setting: Setting, universe: Universe) -> list[list[int]]:
 
 def has_order(setting: Setting) -> bool:
     """Does anything compare by < or <=?"""
-    compared = [one for query in setting.queries() for part in query.parts for one in part.comparisons]
+    compared = [
+        one for query in setting.queries() for part in query.parts for one in part.comparisons
+    ]
     for dependency in setting.all_dependencies():
-        compared += [*dependency.comparisons, *(one for way in dependency.alternatives for one in way.comparisons)]
+        compared += [
+            *dependency.comparisons,
+            *(one for way in dependency.alternatives for one in way.comparisons),
+        ]
     return any(one.operator != "!=" for one in compared)
 
 

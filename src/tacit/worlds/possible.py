@@ -89,22 +89,39 @@ class _Generator:
 
     def _by_view(self, part: Conjunctive, where: Mapping[Variable, int], seen: Seen) -> Bound:
         numbering = self.universe.numbering
-        shown = [(at, where[term]) for at, term in enumerate(part.head) if isinstance(term, Variable)]
-        fixed = [(at, numbering.of(term.value)) for at, term in enumerate(part.head) if isinstance(term, Constant)]
+        shown = [
+            (at, where[term]) for at, term in enumerate(part.head) if isinstance(term, Variable)
+        ]
+        fixed = [
+            (at, numbering.of(term.value))
+            for at, term in enumerate(part.head)
+            if isinstance(term, Constant)
+        ]
         rows = [numbering.row(row) for row in seen.rows]
         kept = [row for row in rows if all(row[at] == number for at, number in fixed)]
-        return tuple(place for _, place in shown), {tuple([row[at] for at, _ in shown]) for row in kept}
+        return tuple(place for _, place in shown), {
+            tuple([row[at] for at, _ in shown]) for row in kept
+        }
 
     def _by_dependency(self, dependency: Dependency, where: Mapping[Variable, int]) -> Bound:
         """What may stand in the columns that every alternative speaks of."""
         common = [
-            variable for variable in where
-            if all(any(variable in atom.terms for atom in one.atoms) for one in dependency.alternatives)
-        ]  # fmt: skip
+            variable
+            for variable in where
+            if all(
+                any(variable in atom.terms for atom in one.atoms) for one in dependency.alternatives
+            )
+        ]
         allowed: set[Tuple] = set()
         for one in dependency.alternatives:
             # Comparisons with values that are only asked to exist are left out: more is allowed, and fewer pairs are looked at.
-            compared = [each for each in one.comparisons if all(isinstance(term, Constant) or term in common for term in (each.left, each.right))]
+            compared = [
+                each
+                for each in one.comparisons
+                if all(
+                    isinstance(term, Constant) or term in common for term in (each.left, each.right)
+                )
+            ]
             allowed |= seen_together(one.atoms, compared, frozenset(common), self.store, common)
         return tuple(where[variable] for variable in common), allowed
 
@@ -116,14 +133,22 @@ class _Generator:
         places: list[int] = []
         for positions, allowed in sorted(bounds, key=lambda one: len(one[1])):
             places, found = _joined(places, found, positions, allowed)
-            found.rows = [row for row in found.rows if all(value in columns[at] for at, value in zip(places, row[0], strict=True))]
+            found.rows = [
+                row
+                for row in found.rows
+                if all(value in columns[at] for at, value in zip(places, row[0], strict=True))
+            ]
         rest = [at for at in range(wide) if at not in places]
         many = len(found.rows) * prod(len(columns[at]) for at in rest)
         if many + len(self.store.facts) > MOST_TUPLES:
-            raise TooMany(f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; up to {MOST_TUPLES:,} can be looked at")
+            raise TooMany(
+                f"{many + len(self.store.facts):,} possible tuples, {many:,} of them in {name}; up to {MOST_TUPLES:,} can be looked at"
+            )
         return list(self._product([values for values, _ in found.rows], places, rest, name))
 
-    def _product(self, found: list[Tuple], places: list[int], rest: list[int], name: str) -> Iterator[Tuple]:
+    def _product(
+        self, found: list[Tuple], places: list[int], rest: list[int], name: str
+    ) -> Iterator[Tuple]:
         order = [*places, *rest]
         back = [order.index(at) for at in range(len(order))]
         free = list(product(*(self.universe.columns[name, at] for at in rest)))
@@ -133,7 +158,9 @@ class _Generator:
                 yield tuple([both[at] for at in back])
 
 
-def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allowed: set[Tuple]) -> tuple[list[int], Matches]:
+def _joined(
+    places: list[int], found: Matches, positions: tuple[int, ...], allowed: set[Tuple]
+) -> tuple[list[int], Matches]:
     """Partial rows with one more bound: a natural join."""
     common = [at for at in dict.fromkeys(positions) if at in places]
     new = [at for at in dict.fromkeys(positions) if at not in places]
@@ -141,7 +168,9 @@ def _joined(places: list[int], found: Matches, positions: tuple[int, ...], allow
     for row in allowed:
         value = dict(zip(positions, row, strict=True))
         if all(value[at] == one for at, one in zip(positions, row, strict=True)):
-            index.setdefault(tuple([value[at] for at in common]), set()).add(tuple([value[at] for at in new]))
+            index.setdefault(tuple([value[at] for at in common]), set()).add(
+                tuple([value[at] for at in new])
+            )
     rows = []
     for values, used in found.rows:
         key = tuple([values[places.index(at)] for at in common])
@@ -159,7 +188,12 @@ def _filtered(generator: _Generator) -> Possible:
     store = _without(generator.store, set(_alone(generator, generator.store)))
     while True:
         found = {one: list(grounded(one, store, setting.relations)) for one in single}
-        gone = {-condition.terms[0][0] for conditions in found.values() for condition in conditions if _refutes(condition)}
+        gone = {
+            -condition.terms[0][0]
+            for conditions in found.values()
+            for condition in conditions
+            if _refutes(condition)
+        }
         if not gone:
             return Possible(store, found)
         store = _without(store, gone)
@@ -173,10 +207,16 @@ def _without(store: Store, gone: set[int]) -> Store:
         kept.add(name, [row for row in rows if store.numbers[name, row] not in gone])
     return kept
 
+
 def _refutes(condition: Condition) -> bool:
     """Does a condition on a single tuple leave no way to have it?"""
     possible_counts = [one for one in condition.counts if len(one.members) >= one.low]
-    return len(condition.terms) == 1 and len(condition.terms[0]) == 1 and condition.terms[0][0] < 0 and not possible_counts
+    return (
+        len(condition.terms) == 1
+        and len(condition.terms[0]) == 1
+        and condition.terms[0][0] < 0
+        and not possible_counts
+    )
 
 
 def _alone(generator: _Generator, store: Store) -> Iterator[int]:

@@ -20,7 +20,10 @@ from tacit.worlds.states import TooManyStates, ordered
 
 ENUMERATED = 18  # tuples that are enumerated; more are followed one by one
 LAST_RESORT = 22  # tuples that are enumerated where a diagram is too large
-DEAD, TRUE = -1, -2  # what is left of a condition: it cannot hold any more, or it holds whatever follows
+DEAD, TRUE = (
+    -1,
+    -2,
+)  # what is left of a condition: it cannot hold any more, or it holds whatever follows
 
 Node = frozenset[int]
 
@@ -64,7 +67,9 @@ class Space:
         return frozenset(found)
 
 
-def space(tuples: Iterable[int], sure: frozenset[int], conditions: Sequence[Condition], *, most: int) -> Space | None:
+def space(
+    tuples: Iterable[int], sure: frozenset[int], conditions: Sequence[Condition], *, most: int
+) -> Space | None:
     """The worlds over some tuples; None where a part of them is too large to be ranked.
 
     >>> found = space([1, 2, 3], frozenset({9}), [Condition(((1,), (2,)))], most=99)
@@ -111,7 +116,10 @@ class Enumerated:
 
 def _codes(tuples: Sequence[int], conditions: Sequence[Condition]) -> Any:
     low = min(len(tuples), CHUNK)
-    found = [np.flatnonzero(held(chunk, conditions)) + (high << low) for high, chunk in enumerate(chunks(tuples))]
+    found = [
+        np.flatnonzero(held(chunk, conditions)) + (high << low)
+        for high, chunk in enumerate(chunks(tuples))
+    ]
     return np.concatenate(found)
 
 
@@ -131,13 +139,20 @@ class Diagram:
         begins: dict[int, list[int]] = {}
         place = {one: at for at, one in enumerate(found.order)}
         for condition in conditions:
-            begins.setdefault(min(place[one] for one in condition.tuples()), []).append(left.number(condition))
+            begins.setdefault(min(place[one] for one in condition.tuples()), []).append(
+                left.number(condition)
+            )
         nodes, size = {frozenset[int]()}, 0
         for at, one in enumerate(found.order):
             start = frozenset(begins.get(at, ()))
-            layer = {node: (left.after(node | start, one, False), left.after(node | start, one, True)) for node in nodes}
+            layer = {
+                node: (left.after(node | start, one, False), left.after(node | start, one, True))
+                for node in nodes
+            }
             found.layers.append(layer)
-            nodes = {child for children in layer.values() for child in children if child is not None}
+            nodes = {
+                child for children in layer.values() for child in children if child is not None
+            }
             size += len(nodes)
             if size > most:
                 raise TooManyStates
@@ -148,7 +163,10 @@ class Diagram:
         below: dict[Node, int] = {frozenset(): 1}
         self.follow = [below]
         for layer in reversed(self.layers):
-            below = {node: sum(below[child] for child in children if child is not None) for node, children in layer.items()}
+            below = {
+                node: sum(below[child] for child in children if child is not None)
+                for node, children in layer.items()
+            }
             self.follow.append(below)
         self.follow.reverse()
 

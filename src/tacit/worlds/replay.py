@@ -16,12 +16,17 @@ from tacit.worlds.setting import Seen, Setting
 
 def fits(setting: Setting, world: Sequence[Fact]) -> bool:
     """Does a database satisfy the constraints and give the published views their answers?"""
-    return all(satisfies(one, world) for one in setting.dependencies) and all(gives(one, world) for one in setting.published)
+    return all(satisfies(one, world) for one in setting.dependencies) and all(
+        gives(one, world) for one in setting.published
+    )
 
 
 def is_ruled_out(setting: Setting, world: Sequence[Fact]) -> bool:
     """Would the new views and constraints tell that a database is not the one?"""
-    return not (all(gives(one, world) for one in setting.new) and all(satisfies(one, world) for one in setting.new_dependencies))
+    return not (
+        all(gives(one, world) for one in setting.new)
+        and all(satisfies(one, world) for one in setting.new_dependencies)
+    )
 
 
 def gives(seen: Seen, world: Sequence[Fact]) -> bool:
@@ -35,13 +40,22 @@ def satisfies(dependency: Dependency, world: Sequence[Fact]) -> bool:
     >>> from tacit.queries.dependencies import read_constraint
     >>> from tacit.queries.query import Relation
     >>> [rule] = read_constraint("R(x, y) -> R(y, x)", {"R": Relation("R", ("a", "b"))})
-    >>> satisfies(rule, [Fact("R", (1, 2))]), satisfies(rule, [Fact("R", (1, 2)), Fact("R", (2, 1))])
+    >>> (
+    ...     satisfies(rule, [Fact("R", (1, 2))]),
+    ...     satisfies(rule, [Fact("R", (1, 2)), Fact("R", (2, 1))]),
+    ... )
     (False, True)
     """
     universal = dependency.universal()
-    body = Query("body", (Conjunctive(universal, dependency.atoms, dependency.comparisons, dependency.known),))
+    body = Query(
+        "body",
+        (Conjunctive(universal, dependency.atoms, dependency.comparisons, dependency.known),),
+    )
     return all(
-        any(_met(way, dict(zip(universal, map(Constant, row), strict=True)), world) for way in dependency.alternatives)
+        any(
+            _met(way, dict(zip(universal, map(Constant, row), strict=True)), world)
+            for way in dependency.alternatives
+        )
         for row in answers(body, world)
     )
 

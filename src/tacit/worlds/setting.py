@@ -59,4 +59,8 @@ class Setting:
 
 def relations_in(queries: Iterable[Query]) -> list[str]:
     """The relations that queries speak of, each once."""
-    return list(dict.fromkeys(atom.relation for query in queries for part in query.parts for atom in part.atoms))
+    return list(
+        dict.fromkeys(
+            atom.relation for query in queries for part in query.parts for atom in part.atoms
+        )
+    )

@@ -21,10 +21,14 @@ class Settled:
     avoidable: Mapping[Tuple, frozenset[int]]
 
 
-def settled(conditions: Sequence[Condition], rows: Rows, deadline: Deadline, world: frozenset[int]) -> Settled:
+def settled(
+    conditions: Sequence[Condition], rows: Rows, deadline: Deadline, world: frozenset[int]
+) -> Settled:
     """What can be of each row, where all conditions hold; `world` is one where they do.
 
-    >>> found = settled([Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, Deadline(9), frozenset({1}))
+    >>> found = settled(
+    ...     [Condition(((1,),))], {(0,): ((1,),), (1,): ((2,),)}, Deadline(9), frozenset({1})
+    ... )
     >>> sorted(found.possible), sorted(found.avoidable)
     ([(0,), (1,)], [(1,)])
     """

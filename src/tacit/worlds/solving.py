@@ -90,7 +90,9 @@ class Model:
         self.model.add_bool_or(self._ways(condition))
 
     def _ways(self, condition: Condition) -> list[Any]:
-        ways = [self.literal(term[0]) if len(term) == 1 else self._all(term) for term in condition.terms]
+        ways = [
+            self.literal(term[0]) if len(term) == 1 else self._all(term) for term in condition.terms
+        ]
         return ways + [self._counted(count) for count in condition.counts]
 
     def _all(self, term: Term) -> Any:
@@ -152,14 +154,18 @@ class Model:
         self.model.add(total >= count.high + 1).only_enforce_if(many)
         self.model.add_bool_or([few, many]).only_enforce_if(way)
 
-    def solved(self, deadline: Deadline, like: frozenset[int] = frozenset()) -> frozenset[Any] | None:
+    def solved(
+        self, deadline: Deadline, like: frozenset[int] = frozenset()
+    ) -> frozenset[Any] | None:
         """The tuples of a solution, close to another world where that is cheap; None if there is no solution."""
         for one, variable in self.tuples.items():
             self.model.add_hint(variable, one in like)
         found = self._solve(deadline.left())
         if found is None or len(self.tuples) > NEAR:
             return found
-        away = sum(variable.negated() if one in like else variable for one, variable in self.tuples.items())
+        away = sum(
+            variable.negated() if one in like else variable for one, variable in self.tuples.items()
+        )
         self.model.minimize(away)
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         for one, variable in self.tuples.items():
@@ -187,7 +193,9 @@ class Model:
             return None
         if status not in (self._module.OPTIMAL, self._module.FEASIBLE):
             raise OutOfTime
-        return frozenset(one for one, variable in self.tuples.items() if solver.boolean_value(variable))
+        return frozenset(
+            one for one, variable in self.tuples.items() if solver.boolean_value(variable)
+        )
 
 
 def solve(solver: Any, model: Any) -> Any:
@@ -211,5 +219,7 @@ def module() -> Any:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise MissingExtra("ortools", extra="solve", purpose="g-safety, e-safety and overlapping views") from None
+        raise MissingExtra(
+            "ortools", extra="solve", purpose="g-safety, e-safety and overlapping views"
+        ) from None
     return cp_model

@@ -27,7 +27,9 @@ class _Open:
     """A disjunction of terms, read off tuple by tuple."""
 
     start: int
-    kills: dict[int, tuple[int, int]] = field(default_factory=dict)  # by tuple: terms lost when absent, when present
+    kills: dict[int, tuple[int, int]] = field(
+        default_factory=dict
+    )  # by tuple: terms lost when absent, when present
     ends: dict[int, int] = field(default_factory=dict)  # by tuple: terms that are complete with it
 
     @classmethod
@@ -37,7 +39,9 @@ class _Open:
             for literal in term:
                 absent, present = found.kills.get(abs(literal), (0, 0))
                 bit = 1 << at
-                found.kills[abs(literal)] = (absent | bit, present) if literal > 0 else (absent, present | bit)
+                found.kills[abs(literal)] = (
+                    (absent | bit, present) if literal > 0 else (absent, present | bit)
+                )
             last = max((abs(literal) for literal in term), key=place.__getitem__)
             found.ends[last] = found.ends.get(last, 0) | 1 << at
         return found
@@ -104,7 +108,13 @@ class _Watched:
         left = self.terms.step(open_[0], one, there)
         if left == TRUE:
             return TRUE
-        return (left, *(count.step(value, one, there) for count, value in zip(self.counts, open_[1:], strict=True)))
+        return (
+            left,
+            *(
+                count.step(value, one, there)
+                for count, value in zip(self.counts, open_[1:], strict=True)
+            ),
+        )
 
     def ended(self, open_: int | tuple[int, ...]) -> bool:
         """Is it true, now that all its tuples are decided?"""
@@ -123,10 +133,18 @@ def by_states(
     tick: Callable[[], object] = lambda: None,
 ) -> dict[frozenset[Tuple], tuple[int, int]]:
     """The number of worlds before and after by secret; TooManyStates where more than `most` states are met."""
-    order = ordered(tuples, [list(one.tuples()) for one in (*before, *after)] + [[abs(lit) for way in ways for lit in way] for _, ways in secret])
+    order = ordered(
+        tuples,
+        [list(one.tuples()) for one in (*before, *after)]
+        + [[abs(lit) for way in ways for lit in way] for _, ways in secret],
+    )
     place = {one: at for at, one in enumerate(order)}
-    watched = [_watched(one, "before", place) for one in before] + [_watched(one, "after", place) for one in after]
-    watched += [_watched(Condition(ways), "secret", place, 1 << at) for at, (_, ways) in enumerate(secret)]
+    watched = [_watched(one, "before", place) for one in before] + [
+        _watched(one, "after", place) for one in after
+    ]
+    watched += [
+        _watched(Condition(ways), "secret", place, 1 << at) for at, (_, ways) in enumerate(secret)
+    ]
     begins: dict[int, list[_Watched]] = {}
     for each in watched:
         begins.setdefault(each.first, []).append(each)
@@ -144,7 +162,9 @@ def by_states(
     found: dict[frozenset[Tuple], list[int]] = {}
     for (_, is_after), counts in states.items():
         for bits, number in counts.items():
-            total = found.setdefault(frozenset(row for at, row in enumerate(rows) if bits >> at & 1), [0, 0])
+            total = found.setdefault(
+                frozenset(row for at, row in enumerate(rows) if bits >> at & 1), [0, 0]
+            )
             total[0] += number
             total[1] += number if is_after else 0
     return {name: (first, second) for name, (first, second) in found.items()}
@@ -152,7 +172,14 @@ def by_states(
 
 def _watched(condition: Condition, role: str, place: Mapping[int, int], bit: int = 0) -> _Watched:
     places = [place[one] for one in condition.tuples()]
-    return _Watched(_Open.of(condition.terms, place), [_Counter.of(one) for one in condition.counts], min(places), max(places), role, bit)
+    return _Watched(
+        _Open.of(condition.terms, place),
+        [_Counter.of(one) for one in condition.counts],
+        min(places),
+        max(places),
+        role,
+        bit,
+    )
 
 
 @dataclass(slots=True)
@@ -166,11 +193,22 @@ class _Step:
 
     @classmethod
     def of(cls, active: Sequence[_Watched], one: int, at: int) -> _Step:
-        touched = [(number, each, each.last == at) for number, each in enumerate(active) if each.speaks_of(one)]
+        touched = [
+            (number, each, each.last == at)
+            for number, each in enumerate(active)
+            if each.speaks_of(one)
+        ]
         kept = [number for number, each in enumerate(active) if each.last > at]
-        return cls(one, touched, kept, [place for place, number in enumerate(kept) if active[number].role == "after"])
+        return cls(
+            one,
+            touched,
+            kept,
+            [place for place, number in enumerate(kept) if active[number].role == "after"],
+        )
 
-    def after(self, state: State, is_after: bool, there: bool) -> tuple[tuple[State, bool], int] | None:
+    def after(
+        self, state: State, is_after: bool, there: bool
+    ) -> tuple[tuple[State, bool], int] | None:
         """The state after the tuple, and the rows of the secret that it settles; None where a condition is broken."""
         values = list(state)
         bits = 0
@@ -220,7 +258,10 @@ def ordered(tuples: Sequence[int], groups: Sequence[Sequence[int]]) -> list[int]
         for one in group:
             of[one].append(number)
     # What a tuple would begin, less what it would end, kept up to date: looking at all of them anew takes the square of the time.
-    begins = {one: len(numbers) - sum(left[number] == 1 for number in numbers) for one, numbers in of.items()}
+    begins = {
+        one: len(numbers) - sum(left[number] == 1 for number in numbers)
+        for one, numbers in of.items()
+    }
     begun = [False] * len(groups)
     order: list[int] = []
     rest = sorted(tuples, key=lambda one: (begins[one], len(of[one]), one), reverse=True)

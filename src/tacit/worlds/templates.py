@@ -52,7 +52,11 @@ class Template:
     known: frozenset[Variable] = frozenset()
 
     def __str__(self) -> str:
-        shown = [*map(str, self.facts), *map(str, self.comparisons), *(f"{one} is known" for one in sorted(map(str, self.known)))]
+        shown = [
+            *map(str, self.facts),
+            *map(str, self.comparisons),
+            *(f"{one} is known" for one in sorted(map(str, self.known))),
+        ]
         return ", ".join(shown) or "no rows"
 
 
@@ -81,33 +85,47 @@ def templates(
     >>> from tacit.queries.read import read
     >>> relations = {"R": Relation("R", ("A", "B", "C"))}
     >>> view = read("V(a, c) :- R(a, b, c)", relations, name="V").exact
-    >>> for one in templates(relations, [], [(view, [("a1", "c1"), ("a2", "c2")])]).found: print(one)
+    >>> for one in templates(relations, [], [(view, [("a1", "c1"), ("a2", "c2")])]).found:
+    ...     print(one)
     R('a1', x1, 'c1'), R('a2', x1, 'c2')
     R('a1', x1, 'c1'), R('a2', x2, 'c2')
     """
     _refuse_order(dependencies, [*(view for view, _ in views), *asked])
     rules = [*rules_of(dependencies)]
-    if endless(dependencies, {name: replace(one, domains={}) for name, one in relations.items()}) is not None:
-        rules += _listed(relations)  # the chase ends only because there are no new values in some columns
+    if (
+        endless(dependencies, {name: replace(one, domains={}) for name, one in relations.items()})
+        is not None
+    ):
+        rules += _listed(
+            relations
+        )  # the chase ends only because there are no new values in some columns
     for view, rows in views:
         rules += _shown(view, rows)
-    rules += [Rule(part.atoms, part.comparisons, part.known, watched=True) for query in asked for part in query.parts]
+    rules += [
+        Rule(part.atoms, part.comparisons, part.known, watched=True)
+        for query in asked
+        for part in query.parts
+    ]
     rules += [rule for value in constants for rule in _told(Constant(value), relations)]
     search = _Search(Chase(rules, relations, injective=True), relations)
     return search.run(limit, ends=endless(dependencies, relations) is None)
 
 
 def _refuse_order(dependencies: Sequence[Dependency], queries: Sequence[Query]) -> None:
-    ordered = [one.name for one in queries if any(has_order(part.comparisons) for part in one.parts)]
+    ordered = [
+        one.name for one in queries if any(has_order(part.comparisons) for part in one.parts)
+    ]
     ordered += [
-        one.text for one in dependencies
+        one.text
+        for one in dependencies
         if has_order(one.comparisons) or any(has_order(way.comparisons) for way in one.alternatives)
-    ]  # fmt: skip
+    ]
     if ordered:
         raise QueryError(
             f"templates know = and !=, and {ordered[0]!r} has an order comparison.",
-            code="order", hint="List or count the worlds instead, or leave the templates out.",
-        )  # fmt: skip
+            code="order",
+            hint="List or count the worlds instead, or leave the templates out.",
+        )
 
 
 # -- views as rules -----------------------------------------------------------------------------------
@@ -144,7 +162,11 @@ def _listed(relations: Relations) -> Iterator[Rule]:
             here = Variable(column)
             options = [*map(Constant, values), *([NULL] if _may_be_null(relation, column) else [])]
             ways = tuple(Way(Alternative((), ((here, value),))) for value in dict.fromkeys(options))
-            yield Rule((Atom(relation.name, tuple(map(Variable, relation.columns))),), ways=ways, urgent=True)
+            yield Rule(
+                (Atom(relation.name, tuple(map(Variable, relation.columns))),),
+                ways=ways,
+                urgent=True,
+            )
 
 
 def _told(constant: Constant, relations: Relations) -> Iterator[Rule]:
@@ -197,7 +219,9 @@ class _Search:
                     continue
                 seen.add(one)
                 heappush(waiting, (len(one.atoms), -len(one.variables), next(numbers), one))
-        shown = sorted((self._template(one) for one in self.found), key=lambda one: (len(one.facts), str(one)))
+        shown = sorted(
+            (self._template(one) for one in self.found), key=lambda one: (len(one.facts), str(one))
+        )
         return Templates(tuple(shown), not waiting and not missing)
 
     def _finish(self, tableau: Tableau) -> None:
@@ -220,9 +244,18 @@ class _Search:
 
     def _template(self, tableau: Tableau) -> Template:
         sure = {term for atom in tableau.atoms for term in self._never_null(atom)}
-        pairs = [pair for pair in tableau.apart if NULL not in pair and not all(isinstance(term, Variable) for term in pair)]
-        literals = [sorted(pair, key=lambda term: (isinstance(term, Constant), str(term))) for pair in pairs]
-        comparisons = tuple(Comparison(one, "!=", two) for one, two in sorted(literals, key=lambda pair: list(map(str, pair))))
+        pairs = [
+            pair
+            for pair in tableau.apart
+            if NULL not in pair and not all(isinstance(term, Variable) for term in pair)
+        ]
+        literals = [
+            sorted(pair, key=lambda term: (isinstance(term, Constant), str(term))) for pair in pairs
+        ]
+        comparisons = tuple(
+            Comparison(one, "!=", two)
+            for one, two in sorted(literals, key=lambda pair: list(map(str, pair)))
+        )
         return Template(tableau.atoms, comparisons, frozenset(tableau.known - sure))
 
     def _never_null(self, atom: Atom) -> Iterator[Term]:
@@ -234,7 +267,9 @@ class _Search:
     def _has_an_image(self, tableau: Tableau) -> bool:
         """Are there enough values for the variables of columns whose values are listed?"""
         options = {one: self._values(one, tableau) for one in tableau.variables}
-        limited: dict[Variable, list[Constant]] = {one: values for one, values in options.items() if values is not None}
+        limited: dict[Variable, list[Constant]] = {
+            one: values for one, values in options.items() if values is not None
+        }
         taken: dict[Constant, Variable] = {}
 
         def place(variable: Variable, tried: set[Constant]) -> bool:
@@ -257,9 +292,17 @@ class _Search:
             for column, term in zip(relation.columns, atom.terms, strict=True):
                 if term != variable or column not in relation.domains:
                     continue
-                here = list(map(Constant, relation.domains[column])) + [NULL] * _may_be_null(relation, column)
-                found = list(dict.fromkeys(value for value in here if found is None or value in found))
-        return None if found is None else [value for value in found if frozenset((variable, value)) not in tableau.apart]
+                here = list(map(Constant, relation.domains[column])) + [NULL] * _may_be_null(
+                    relation, column
+                )
+                found = list(
+                    dict.fromkeys(value for value in here if found is None or value in found)
+                )
+        return (
+            None
+            if found is None
+            else [value for value in found if frozenset((variable, value)) not in tableau.apart]
+        )
 
 
 def _may_be_null(relation: Relation, column: str) -> bool:
@@ -279,7 +322,10 @@ def _core(tableau: Tableau) -> Tableau:
     for atom in tableau.atoms:
         values = _embedding(tableau, tableau, [one for one in tableau.atoms if one != atom])
         if values is not None:
-            kept = {Atom(one.relation, tuple(_put(term, values) for term in one.terms)) for one in tableau.atoms}
+            kept = {
+                Atom(one.relation, tuple(_put(term, values) for term in one.terms))
+                for one in tableau.atoms
+            }
             return _core(_restricted(tableau, kept))
     return tableau
 
@@ -287,7 +333,11 @@ def _core(tableau: Tableau) -> Tableau:
 def _restricted(tableau: Tableau, kept: Collection[Atom]) -> Tableau:
     atoms = tuple(one for one in tableau.atoms if one in kept)
     there = {term for one in atoms for term in one.terms}
-    apart = [pair for pair in tableau.apart if all(isinstance(term, Constant) or term in there for term in pair)]
+    apart = [
+        pair
+        for pair in tableau.apart
+        if all(isinstance(term, Constant) or term in there for term in pair)
+    ]
     return Tableau(atoms, frozenset(apart))
 
 
@@ -303,7 +353,9 @@ def _embedding(small: Tableau, large: Tableau, rows: Sequence[Atom]) -> dict[Var
 
     def allowed(variable: Variable, term: Term, values: Mapping[Variable, Term]) -> bool:
         return all(_surely_apart(term, other, large) for other in values.values()) and all(
-            _surely_apart(term, other, large) for other in limits.get(variable, ()) if isinstance(other, Constant)
+            _surely_apart(term, other, large)
+            for other in limits.get(variable, ())
+            if isinstance(other, Constant)
         )
 
     def send(at: int, values: dict[Variable, Term]) -> dict[Variable, Term] | None:
@@ -349,10 +401,14 @@ def _named(tableau: Tableau) -> Tableau:
     for _ in range(3):
         seen: dict[Term, list[str]] = {one: [] for one in colours}
         for atom in tableau.atoms:
-            shape = f"{atom.relation}({', '.join(colours.get(term, str(term)) for term in atom.terms)})"
+            shape = (
+                f"{atom.relation}({', '.join(colours.get(term, str(term)) for term in atom.terms)})"
+            )
             for place, term in enumerate(atom.terms):
                 if term in seen:
-                    seen[term].append(f"{place}{[at for at, other in enumerate(atom.terms) if other == term]}{shape}")
+                    seen[term].append(
+                        f"{place}{[at for at, other in enumerate(atom.terms) if other == term]}{shape}"
+                    )
         for pair in tableau.apart:
             for term in pair & seen.keys():
                 seen[term] += ["!=" + str(other) for other in pair if isinstance(other, Constant)]
@@ -360,10 +416,16 @@ def _named(tableau: Tableau) -> Tableau:
         ranks = {repr(mark): number for number, mark in enumerate(sorted(marks.values()))}
         colours = {one: f"?{ranks[repr(mark)]:06}" for one, mark in marks.items()}
     order = sorted(tableau.variables, key=lambda one: colours[one])
-    names: dict[Variable, Term] = {one: Variable(f"x{number}") for number, one in enumerate(order, 1)}
-    atoms = [Atom(one.relation, tuple(_put(term, names) for term in one.terms)) for one in tableau.atoms]
+    names: dict[Variable, Term] = {
+        one: Variable(f"x{number}") for number, one in enumerate(order, 1)
+    }
+    atoms = [
+        Atom(one.relation, tuple(_put(term, names) for term in one.terms)) for one in tableau.atoms
+    ]
     apart = [frozenset(_put(term, names) for term in pair) for pair in tableau.apart]
     # Pairs of variables are kept: when one becomes a constant, they still say what the other is not.
     there = {*names.values()}
-    kept = [pair for pair in apart if all(isinstance(term, Constant) or term in there for term in pair)]
+    kept = [
+        pair for pair in apart if all(isinstance(term, Constant) or term in there for term in pair)
+    ]
     return Tableau(tuple(sorted(atoms, key=str)), frozenset(kept))

@@ -78,8 +78,16 @@ def universe_of(setting: Setting, fresh: int | None = None) -> Universe:
     for place, value in sorted(_occurring(setting), key=repr):
         known.setdefault(sorts.find(place), {}).setdefault(numbering.of(value))
     columns: dict[Place, tuple[int, ...]] = {}
-    places = [(name, at) for name in setting.mentioned() for at in range(len(setting.relations[name].columns))]
-    closed = {place: tuple(map(numbering.of, domain)) for place in places if (domain := _domain(setting, place)) is not None}
+    places = [
+        (name, at)
+        for name in setting.mentioned()
+        for at in range(len(setting.relations[name].columns))
+    ]
+    closed = {
+        place: tuple(map(numbering.of, domain))
+        for place in places
+        if (domain := _domain(setting, place)) is not None
+    }
     for place, domain in closed.items():
         for number in domain:
             known.setdefault(sorts.find(place), {}).setdefault(number)
@@ -149,7 +157,9 @@ def sorts_of(setting: Setting) -> Sorts:
     return sorts
 
 
-def _places(atoms: Iterable[Atom], comparisons: Iterable[Comparison]) -> dict[Variable, list[Place]]:
+def _places(
+    atoms: Iterable[Atom], comparisons: Iterable[Comparison]
+) -> dict[Variable, list[Place]]:
     """Where each variable stands; variables that are compared share their places."""
     where: dict[Variable, list[Place]] = {}
     for atom in atoms:
@@ -164,7 +174,10 @@ def _places(atoms: Iterable[Atom], comparisons: Iterable[Comparison]) -> dict[Va
 
 def _dependency_places(dependency: Dependency) -> dict[Variable, list[Place]]:
     atoms = [*dependency.atoms, *(atom for one in dependency.alternatives for atom in one.atoms)]
-    comparisons = [*dependency.comparisons, *(one for each in dependency.alternatives for one in each.comparisons)]
+    comparisons = [
+        *dependency.comparisons,
+        *(one for each in dependency.alternatives for one in each.comparisons),
+    ]
     where = _places(atoms, comparisons)
     for each in dependency.alternatives:
         for left, right in each.equalities:
@@ -185,7 +198,11 @@ def _occurring(setting: Setting) -> Iterator[tuple[Place | tuple[str, int, int],
     for number, query in enumerate(setting.queries()):
         for part in query.parts:
             yield from _constants(part.atoms, part.comparisons)
-            yield from ((("answer", number, at), term.value) for at, term in enumerate(part.head) if isinstance(term, Constant))
+            yield from (
+                (("answer", number, at), term.value)
+                for at, term in enumerate(part.head)
+                if isinstance(term, Constant)
+            )
     for number, seen in enumerate((*setting.published, *setting.new)):
         yield from _answered(number, seen)
     for dependency in setting.all_dependencies():
@@ -203,9 +220,15 @@ def _answered(number: int, seen: Seen) -> Iterator[tuple[tuple[str, int, int], A
         yield from ((("answer", number, at), value) for at, value in enumerate(row))
 
 
-def _constants(atoms: Sequence[Atom], comparisons: Iterable[Comparison]) -> Iterator[tuple[Place, Any]]:
+def _constants(
+    atoms: Sequence[Atom], comparisons: Iterable[Comparison]
+) -> Iterator[tuple[Place, Any]]:
     for atom in atoms:
-        yield from (((atom.relation, at), term.value) for at, term in enumerate(atom.terms) if isinstance(term, Constant))
+        yield from (
+            ((atom.relation, at), term.value)
+            for at, term in enumerate(atom.terms)
+            if isinstance(term, Constant)
+        )
     where = _places(atoms, ())
     for one in comparisons:
         for here, there in ((one.left, one.right), (one.right, one.left)):
@@ -229,18 +252,34 @@ def unbounded(setting: Setting) -> frozenset[Place]:
     >>> sorted(unbounded(setting))
     [('R', 1)]
     """
-    places = {(name, at) for name in setting.mentioned() for at in range(len(setting.relations[name].columns))}
+    places = {
+        (name, at)
+        for name in setting.mentioned()
+        for at in range(len(setting.relations[name].columns))
+    }
     bounded = {place for place in places if _domain(setting, place) is not None}
-    bounded |= {place for seen in setting.published for part in seen.query.parts for place in _shown_places(part, setting)}
+    bounded |= {
+        place
+        for seen in setting.published
+        for part in seen.query.parts
+        for place in _shown_places(part, setting)
+    }
     grown = True
     while grown:
-        more = {place for one in setting.dependencies for place in _included(one, bounded, setting)} - bounded
+        more = {
+            place for one in setting.dependencies for place in _included(one, bounded, setting)
+        } - bounded
         bounded |= more
         grown = bool(more)
     return frozenset(places - bounded)
 
 
-def any_row(atoms: Sequence[Atom], comparisons: Sequence[Comparison], known: frozenset[Variable], setting: Setting) -> Mapping[Variable, int] | None:
+def any_row(
+    atoms: Sequence[Atom],
+    comparisons: Sequence[Comparison],
+    known: frozenset[Variable],
+    setting: Setting,
+) -> Mapping[Variable, int] | None:
     """The positions of the variables where a body is one atom that every row of its relation satisfies."""
     if len(atoms) != 1 or comparisons:
         return None
@@ -258,7 +297,11 @@ def any_row(atoms: Sequence[Atom], comparisons: Sequence[Comparison], known: fro
 def _shown_places(part: Conjunctive, setting: Setting) -> Iterator[Place]:
     where = any_row(part.atoms, part.comparisons, part.known, setting)
     if where is not None:
-        yield from ((part.atoms[0].relation, where[term]) for term in part.head if isinstance(term, Variable))
+        yield from (
+            (part.atoms[0].relation, where[term])
+            for term in part.head
+            if isinstance(term, Variable)
+        )
 
 
 def _included(dependency: Dependency, bounded: set[Place], setting: Setting) -> Iterator[Place]:
@@ -267,13 +310,24 @@ def _included(dependency: Dependency, bounded: set[Place], setting: Setting) -> 
     if where is None:
         return
     for variable, at in where.items():
-        if all(_bounds(variable, one.atoms, one.equalities, bounded) for one in dependency.alternatives):
+        if all(
+            _bounds(variable, one.atoms, one.equalities, bounded) for one in dependency.alternatives
+        ):
             yield dependency.atoms[0].relation, at
 
 
 def _bounds(
-    variable: Variable, atoms: Sequence[Atom], equalities: Sequence[tuple[Term, Term]], bounded: set[Place]
+    variable: Variable,
+    atoms: Sequence[Atom],
+    equalities: Sequence[tuple[Term, Term]],
+    bounded: set[Place],
 ) -> bool:
-    if any(variable in pair and any(isinstance(term, Constant) for term in pair) for pair in equalities):
+    if any(
+        variable in pair and any(isinstance(term, Constant) for term in pair) for pair in equalities
+    ):
         return True
-    return any(term == variable and (atom.relation, at) in bounded for atom in atoms for at, term in enumerate(atom.terms))
+    return any(
+        term == variable and (atom.relation, at) in bounded
+        for atom in atoms
+        for at, term in enumerate(atom.terms)
+    )

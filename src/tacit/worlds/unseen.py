@@ -35,14 +35,21 @@ def enough(setting: Setting) -> int | None:
     if not places:
         return 0
     chosen = sum(len(seen.rows) * _most(seen.query, places) for seen in setting.published)
-    differing = [_most(query, places) for query in (*(one.query for one in setting.new), setting.secret)]
+    differing = [
+        _most(query, places) for query in (*(one.query for one in setting.new), setting.secret)
+    ]
     differing += [_unseen(one.atoms, places) for one in setting.new_dependencies]
     chosen += max(differing, default=0)
     more = [one for one in setting.dependencies if not one.is_denial and _creates(one, places)]
     if not more:
         return chosen
     columns = {name: setting.relations[name].columns for name in setting.mentioned()}
-    closed = [(name, columns[name][at]) for name in columns for at in range(len(columns[name])) if (name, at) not in places]
+    closed = [
+        (name, columns[name][at])
+        for name in columns
+        for at in range(len(columns[name]))
+        if (name, at) not in places
+    ]
     seen_values = universe_of(setting, 0).numbering.values
     asked = [one for one in setting.dependencies if not one.is_denial]
     found = new_values(asked, setting.relations, chosen + len(seen_values), closed)
@@ -61,8 +68,13 @@ def chosen(setting: Setting, asked: int | None, least: int = 0) -> list[tuple[Se
     if asked is not None:
         numbers = [asked]
     else:
-        numbers = list(range(max(needed if needed is not None and needed <= AT_ONCE else USUAL, least) + 1))
-    return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
+        numbers = list(
+            range(max(needed if needed is not None and needed <= AT_ONCE else USUAL, least) + 1)
+        )
+    return [
+        (replace(setting, fresh=number), needed is not None and number >= needed)
+        for number in numbers
+    ]
 
 
 def further(setting: Setting, asked: int | None) -> list[tuple[Setting, bool]]:
@@ -72,7 +84,10 @@ def further(setting: Setting, asked: int | None) -> list[tuple[Setting, bool]]:
         return []
     most = FURTHEST if needed is None else min(needed, FURTHEST)
     numbers = sorted({number for number in (4, 8, 16, most) if number <= most})
-    return [(replace(setting, fresh=number), needed is not None and number >= needed) for number in numbers]
+    return [
+        (replace(setting, fresh=number), needed is not None and number >= needed)
+        for number in numbers
+    ]
 
 
 def _most(query: Query, places: Collection[Place]) -> int:
@@ -93,7 +108,12 @@ def _creates(dependency: Dependency, places: Collection[Place]) -> bool:
     """May a dependency ask for a value that is not there yet?"""
     for one in dependency.alternatives:
         mine = set(dependency.existential(one))
-        where = [(term, (atom.relation, at)) for atom in one.atoms for at, term in enumerate(atom.terms) if term in mine]
+        where = [
+            (term, (atom.relation, at))
+            for atom in one.atoms
+            for at, term in enumerate(atom.terms)
+            if term in mine
+        ]
         if any(place in places for _, place in where):
             return True
     return False

@@ -66,7 +66,11 @@ class Base:
         universe = universe_of(setting)
         found = possible(setting, universe)
         store = found.store
-        conditions = [one for dependency in setting.dependencies for one in found.conditions(dependency, setting.relations)]
+        conditions = [
+            one
+            for dependency in setting.dependencies
+            for one in found.conditions(dependency, setting.relations)
+        ]
         for seen in setting.published:
             conditions += answered(answers(seen.query, store), seen.rows, store)
         try:
@@ -98,9 +102,19 @@ BASES = Bases()
 def _key(setting: Setting) -> object:
     """What a grounding depends on: everything that is known, and the values that the rest brings in."""
     values = universe_of(setting)
-    plain = tuple(sorted((place, tuple(map(repr, values.numbering.plain(numbers)))) for place, numbers in values.columns.items()))
+    plain = tuple(
+        sorted(
+            (place, tuple(map(repr, values.numbering.plain(numbers))))
+            for place, numbers in values.columns.items()
+        )
+    )
     relations = tuple(
-        (one.name, one.columns, one.nullable, tuple(sorted((name, tuple(map(repr, domain))) for name, domain in one.domains.items())))
+        (
+            one.name,
+            one.columns,
+            one.nullable,
+            tuple(sorted((name, tuple(map(repr, domain))) for name, domain in one.domains.items())),
+        )
         for one in setting.relations.values()
     )
     return relations, setting.dependencies, setting.published, plain
@@ -144,7 +158,11 @@ class Worlds:
         if self.setting.instance is None:
             return None
         mentioned = set(self.setting.mentioned())
-        rows = [(fact.relation, self.store.numbering.row(fact.values)) for fact in self.setting.instance if fact.relation in mentioned]
+        rows = [
+            (fact.relation, self.store.numbering.row(fact.values))
+            for fact in self.setting.instance
+            if fact.relation in mentioned
+        ]
         return frozenset(self.store.numbers[row] for row in rows)
 
     @cached_property
@@ -163,7 +181,9 @@ class Worlds:
 
     def secret_of(self, world: frozenset[int]) -> frozenset[Tuple]:
         """The answer of the secret in a world, without the rows that are sure."""
-        return frozenset(row for row, ways in self.secret.items() if any(self._true(way, world) for way in ways))
+        return frozenset(
+            row for row, ways in self.secret.items() if any(self._true(way, world) for way in ways)
+        )
 
     @staticmethod
     def _true(way: Term, world: frozenset[int]) -> bool:
@@ -183,7 +203,9 @@ class Worlds:
     def ruled_out(self, deadline: Deadline) -> frozenset[int] | None:
         """A world before that is none after, or None where all stay. It is the same for every secret."""
         if self._new not in self.base.ruled_out:
-            self.base.ruled_out[self._new] = self.breaking(self.after, deadline) if self.after else None
+            self.base.ruled_out[self._new] = (
+                self.breaking(self.after, deadline) if self.after else None
+            )
         return self.base.ruled_out[self._new]
 
     def other_secret(self, than: frozenset[Tuple], deadline: Deadline) -> frozenset[int] | None:
@@ -195,7 +217,10 @@ class Worlds:
         """Conditions that hold where the secret is this one (beside the sure rows)."""
         found = [Condition(ways) for row, ways in self.secret.items() if row in secret]
         return found + [
-            Condition(tuple((-literal,) for literal in way)) for row, ways in self.secret.items() if row not in secret for way in ways
+            Condition(tuple((-literal,) for literal in way))
+            for row, ways in self.secret.items()
+            if row not in secret
+            for way in ways
         ]
 
     def breaking(self, broken: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
@@ -214,7 +239,9 @@ class Worlds:
 
     def some(self, conditions: Sequence[Condition], deadline: Deadline) -> frozenset[int] | None:
         """A world before that satisfies more conditions, or None; tuples that nothing speaks of are not there."""
-        found = find([*self.before, *conditions], deadline=deadline, like=self.actual or frozenset())
+        found = find(
+            [*self.before, *conditions], deadline=deadline, like=self.actual or frozenset()
+        )
         if found is None:
             return None
         return found | {one for one, there in self._propagation.fixed.items() if there}
@@ -229,7 +256,11 @@ class Worlds:
     @property
     def free(self) -> int:
         """The number of tuples that may be there or not, whatever else."""
-        return len(self.store.facts) - len(self._propagation.fixed) - sum(len(part.tuples) for part in self.parts)
+        return (
+            len(self.store.facts)
+            - len(self._propagation.fixed)
+            - sum(len(part.tuples) for part in self.parts)
+        )
 
     @property
     def undetermined(self) -> int:
@@ -241,7 +272,11 @@ class Worlds:
     def facts(self, world: Iterable[int]) -> list[Fact]:
         """The rows of a world."""
         numbering = self.store.numbering
-        return [Fact(name, numbering.plain(row)) for one in sorted(world) for name, row in [self.store.facts[one - 1]]]
+        return [
+            Fact(name, numbering.plain(row))
+            for one in sorted(world)
+            for name, row in [self.store.facts[one - 1]]
+        ]
 
     def rows(self, secret: Iterable[Tuple]) -> list[tuple[object, ...]]:
         """The rows of a secret, with the sure ones."""
@@ -251,18 +286,40 @@ class Worlds:
 def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[list[Fact]]:
     """Rows of the data that a dependency forbids together, or that lack what it asks for."""
     assert setting.instance is not None
-    only = Setting(setting.relations, (dependency,), (), (), setting.secret, instance=setting.instance)
+    only = Setting(
+        setting.relations, (dependency,), (), (), setting.secret, instance=setting.instance
+    )
     universe = universe_of(only)
     store = Store(universe.numbering)
     for name in dict.fromkeys(dependency.relations()):
-        store.add(name, sorted({universe.numbering.row(fact.values) for fact in setting.instance if fact.relation == name}))
+        store.add(
+            name,
+            sorted(
+                {
+                    universe.numbering.row(fact.values)
+                    for fact in setting.instance
+                    if fact.relation == name
+                }
+            ),
+        )
     everything = frozenset(range(1, len(store.facts) + 1))
     found: list[list[Fact]] = []
     for condition in grounded(dependency, store, setting.relations):
         if not condition.holds(everything):
             rows = [-term[0] for term in condition.terms if len(term) == 1 and term[0] < 0]
-            rows += [literal for count in condition.counts if not count.low for member in count.members for literal in member]
-            found.append([Fact(store.facts[one - 1][0], universe.numbering.plain(store.facts[one - 1][1])) for one in dict.fromkeys(rows)])
+            rows += [
+                literal
+                for count in condition.counts
+                if not count.low
+                for member in count.members
+                for literal in member
+            ]
+            found.append(
+                [
+                    Fact(store.facts[one - 1][0], universe.numbering.plain(store.facts[one - 1][1]))
+                    for one in dict.fromkeys(rows)
+                ]
+            )
             if len(found) == most:
                 break
     return found
@@ -271,9 +328,20 @@ def violations(dependency: Dependency, setting: Setting, most: int = 5) -> list[
 def answer(query: Query, setting: Setting) -> frozenset[Row]:
     """The rows of a query on the data."""
     assert setting.instance is not None
-    only = Setting(setting.relations, (), (), (Seen(query, frozenset()),), query, instance=setting.instance)
+    only = Setting(
+        setting.relations, (), (), (Seen(query, frozenset()),), query, instance=setting.instance
+    )
     universe = universe_of(only)
     store = Store(universe.numbering)
     for name in only.mentioned():
-        store.add(name, sorted({universe.numbering.row(fact.values) for fact in setting.instance if fact.relation == name}))
+        store.add(
+            name,
+            sorted(
+                {
+                    universe.numbering.row(fact.values)
+                    for fact in setting.instance
+                    if fact.relation == name
+                }
+            ),
+        )
     return frozenset(universe.numbering.plain(row) for row in answers(query, store))

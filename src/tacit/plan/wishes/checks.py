@@ -21,7 +21,9 @@ class AddCheck:
     def applied(self, text: str) -> str:
         """The text with the check behind the others."""
         root = tree.read(text)
-        return splicing.append(text, ("checks",), {self.kind: dict(self.parameters)}, in_lines=not root.flow)
+        return splicing.append(
+            text, ("checks",), {self.kind: dict(self.parameters)}, in_lines=not root.flow
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +120,8 @@ class RemoveRole:
 def renoted_check(text: str, at: int, before: str) -> str:
     """The comment behind a check, where it said what was asked before."""
     kind, now = check_at(text, at)
-    return splicing.renoted(text, ("checks", at), ((before,), asked(kind, now))) if before and asked(kind, now) else text
+    return (
+        splicing.renoted(text, ("checks", at), ((before,), asked(kind, now)))
+        if before and asked(kind, now)
+        else text
+    )

@@ -37,7 +37,11 @@ class SetRelease:
         """The text with that key."""
         section_of(text, "releases", self.name)
         path = ("releases", self.name, self.key)
-        return splicing.drop(text, path) if self.value is None else splicing.put(text, path, self.value)
+        return (
+            splicing.drop(text, path)
+            if self.value is None
+            else splicing.put(text, path, self.value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,11 @@ class SetLevels:
         now = entry.get("generalization")
         path = ("releases", self.name, "generalization")
         if not isinstance(now, Mapping):
-            return splicing.put(text, path, dict(self.levels), after=("table",)) if self.levels else text
+            return (
+                splicing.put(text, path, dict(self.levels), after=("table",))
+                if self.levels
+                else text
+            )
         for column in now:
             if column not in self.levels:
                 text = splicing.drop(text, (*path, column))
@@ -76,7 +84,13 @@ class SetSynthetic:
 
         >>> from decimal import Decimal
         >>> text = "releases:\\n  map: {table: jobs, synthetic: {group: to, value: from, accept: 4, epsilon: 1, delta: 1e-5}}  # mine\\n"
-        >>> print(SetSynthetic("map", {"group": "to", "value": "from", "epsilon": 2, "delta": Decimal("1e-5")}).applied(text).splitlines()[1])
+        >>> print(
+        ...     SetSynthetic(
+        ...         "map", {"group": "to", "value": "from", "epsilon": 2, "delta": Decimal("1e-5")}
+        ...     )
+        ...     .applied(text)
+        ...     .splitlines()[1]
+        ... )
           map: {table: jobs, synthetic: {group: to, value: from, epsilon: 2, delta: 1e-5}}  # mine
         """
         section_of(text, "releases", self.name)
@@ -97,7 +111,11 @@ class RenameRelease:
             return text
         refuse_taken(text, "releases", self.to)
         for path in mentions(text, self.name):
-            text = splicing.put(text, path, self.to) if isinstance(path[-1], str) else splicing.put_item(text, path, self.to)
+            text = (
+                splicing.put(text, path, self.to)
+                if isinstance(path[-1], str)
+                else splicing.put_item(text, path, self.to)
+            )
         return splicing.rename(text, ("releases", self.name), self.to)
 
 

@@ -22,7 +22,13 @@ from tacit.plan.spelling import lines_of, scalar
 from tacit.plan.tables import ROLES
 
 RoleKey = Literal["identifiers", "quasi-identifiers", "sensitive", "insensitive"]
-ORDER = ("file", "columns", "key", "person", *ROLES)  # a new key of a table comes behind the last of those before it
+ORDER = (
+    "file",
+    "columns",
+    "key",
+    "person",
+    *ROLES,
+)  # a new key of a table comes behind the last of those before it
 LEVELS = ("generalization", "at-most", "weights")  # of a release: they are about quasi-identifiers
 
 
@@ -41,8 +47,12 @@ class AddTable:
         _, end, _ = table_span(text, last.value) if last else (0, 0, 0)
         before = text[tree.line_start(text, last.start) : last.start] if last else ""
         if not end or before.strip():
-            return splicing.put(text, ("tables", self.name), self.keys, after=("version", "source", "ledger"))
-        return splicing.insert_lines(text, end - 1, [before + line for line in lines_of({self.name: self.keys})])
+            return splicing.put(
+                text, ("tables", self.name), self.keys, after=("version", "source", "ledger")
+            )
+        return splicing.insert_lines(
+            text, end - 1, [before + line for line in lines_of({self.name: self.keys})]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,9 @@ class SetRole:
             text, remark = uncommented(text, self.table, self.column)
             after = ORDER[: ORDER.index(self.role)]
             path = ("tables", self.table, self.role)
-            text = splicing.append(text, path, self.column, note=note or remark, in_lines=is_block, after=after)
+            text = splicing.append(
+                text, path, self.column, note=note or remark, in_lines=is_block, after=after
+            )
             if (note or remark) and not splicing.is_in_lines(text, path):
                 text = commented(text, self.table, self.column, note or remark)
         elif note:
@@ -165,7 +177,9 @@ class SetHierarchy:
                     continue
                 now = level if top is None else min(level, top)
                 text = splicing.put(text, path, now)
-                text = splicing.renoted(text, path, (level_notes(before, level), level_note(self.spec, now)))
+                text = splicing.renoted(
+                    text, path, (level_notes(before, level), level_note(self.spec, now))
+                )
         return text
 
 
@@ -180,14 +194,20 @@ class SetDomain:
     def applied(self, text: str) -> str:
         """The text with that list."""
         section_of(text, "tables", self.table)
-        return splicing.put(text, ("tables", self.table, "domains", self.column), list(self.values), after=ORDER)
+        return splicing.put(
+            text, ("tables", self.table, "domains", self.column), list(self.values), after=ORDER
+        )
 
 
 def spec_value(spec: HierarchySpec) -> Any:
     """A hierarchy as the plan writes it.
 
     >>> from tacit.model.schema import FlatHierarchy
-    >>> spec_value(MaskHierarchy("right")), spec_value(CsvHierarchy("zip.csv")), spec_value(FlatHierarchy())
+    >>> (
+    ...     spec_value(MaskHierarchy("right")),
+    ...     spec_value(CsvHierarchy("zip.csv")),
+    ...     spec_value(FlatHierarchy()),
+    ... )
     ({'mask': 'right'}, 'zip.csv', '*')
     """
     if isinstance(spec, CsvHierarchy):
@@ -207,7 +227,9 @@ def table_span(text: str, table: str) -> tuple[int, int, int]:
         return 0, 0, 0
     indent = tree.column_of(text, node.value[0][0].start)
     end = tree.line_after(text, node.end)
-    while (line := text[end : tree.line_after(text, end)]).strip().startswith("#") and line.startswith(" " * indent):
+    while (line := text[end : tree.line_after(text, end)]).strip().startswith(
+        "#"
+    ) and line.startswith(" " * indent):
         end = tree.line_after(text, end)
     return key.end, end, indent
 
@@ -223,7 +245,10 @@ def commented(text: str, table: str, column: str, note: str) -> str:
 def uncommented(text: str, table: str, column: str) -> tuple[str, str]:
     """The text without the comment that keeps a column, and what was written behind it."""
     start, end, _ = table_span(text, table)
-    kept = re.compile(rf"^[ ]*#[ ]*- {re.escape(scalar(column))}[ ]*(?:#[ ]*([^\n\r]*))?(?:\r\n|\n|\Z)", re.MULTILINE)
+    kept = re.compile(
+        rf"^[ ]*#[ ]*- {re.escape(scalar(column))}[ ]*(?:#[ ]*([^\n\r]*))?(?:\r\n|\n|\Z)",
+        re.MULTILINE,
+    )
     found = kept.search(text, start, end)
     if found is None:
         return text, ""

@@ -106,7 +106,11 @@ def told(found: Summary) -> str:
 def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
     """Where there is no ledger: what one is, what to keep, and a button that begins it."""
     key = key_file(plan.folder)
-    with ui.element("section").classes("card").props('aria-label="Begin the ledger" data-testid="not-begun"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="Begin the ledger" data-testid="not-begun"')
+    ):
         ui.html("Nothing was recorded yet", tag="h2", sanitize=False)
         ui.label(
             "The ledger remembers what you gave to whom, so that the next release is judged together with it: two releases that are harmless alone may tell something together."
@@ -128,7 +132,10 @@ def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
                 return
             with place:
                 place.clear()
-                notice(f"The ledger was begun. Back up {key.name} now. Hash of the empty ledger: {head}", "good")
+                notice(
+                    f"The ledger was begun. Back up {key.name} now. Hash of the empty ledger: {head}",
+                    "good",
+                )
                 with ui.element("div").classes("toolbar"):
                     ui.button("Go on", on_click=ui.navigate.reload).props("unelevated")
 
@@ -140,7 +147,11 @@ def not_begun(visit: Visit, plan: Plan, *, again: bool = False) -> None:
 
 def shown_place(plan: Plan) -> str:
     """Where the ledger is, as a page says it: a database without its address."""
-    return "a PostgreSQL database, as the plan says" if "://" in plan.ledger else f"{plan.ledger} beside the plan"
+    return (
+        "a PostgreSQL database, as the plan says"
+        if "://" in plan.ledger
+        else f"{plan.ledger} beside the plan"
+    )
 
 
 # -- was anything changed? ------------------------------------------------------------------------------------
@@ -154,13 +165,27 @@ async def verifying(visit: Visit) -> None:
             "Checks every entry against your key and the one before it. That the whole ledger was put back to an older copy can only be seen with a hash, and a version of the list of users, that you keep elsewhere."
         ).classes("muted")
         with ui.element("div").classes("row led-fields"):
-            expect = ui.input("Hash that you noted (optional)").props('outlined dense autocomplete=off data-testid="expect"').classes("grow mono")
-            users = ui.number("Version of the list of users (optional)", min=0, precision=0).props("outlined dense").style("width: 18rem")
+            expect = (
+                ui.input("Hash that you noted (optional)")
+                .props('outlined dense autocomplete=off data-testid="expect"')
+                .classes("grow mono")
+            )
+            users = (
+                ui.number("Version of the list of users (optional)", min=0, precision=0)
+                .props("outlined dense")
+                .style("width: 18rem")
+            )
         place = ui.element("div").classes("stack").props('data-testid="verified"')
 
         def press() -> None:
             work = visit.book.works.start(
-                "verify", "Verifying the ledger", tasks_ledger.verify, visit.book.path, visit.book.reach, (expect.value or "").strip() or None, whole(users.value)
+                "verify",
+                "Verifying the ledger",
+                tasks_ledger.verify,
+                visit.book.path,
+                visit.book.reach,
+                (expect.value or "").strip() or None,
+                whole(users.value),
             )
             follow(work)
 
@@ -190,13 +215,24 @@ def verified(visit: Visit, found: Verified) -> None:
             ui.label(f"Nothing was changed. {many} checked.")
             ui.label(f"Hash of the last entry: {found.head}").classes("mono")
             if found.expected is not None:
-                ui.label(f"The hash that you noted is that of {f'entry {found.expected}' if found.expected else 'the empty ledger'}.")
-            ui.label(f"Version of the list of users: {found.users}. Note the hash and the version somewhere else.").classes("fine")
+                ui.label(
+                    f"The hash that you noted is that of {f'entry {found.expected}' if found.expected else 'the empty ledger'}."
+                )
+            ui.label(
+                f"Version of the list of users: {found.users}. Note the hash and the version somewhere else."
+            ).classes("fine")
             with ui.element("div").classes("toolbar"):
-                save_button(visit, "Save both as a file", "ledger-head.txt", lambda: f"{found.head}\nusers {found.users}\n")
+                save_button(
+                    visit,
+                    "Save both as a file",
+                    "ledger-head.txt",
+                    lambda: f"{found.head}\nusers {found.users}\n",
+                )
     else:
         with ui.element("div").classes("notice error").props('role="alert"'):
-            ui.label("It was changed. Do not rely on it: put back a copy that is whole, and find out who can write to it.")
+            ui.label(
+                "It was changed. Do not rely on it: put back a copy that is whole, and find out who can write to it."
+            )
             with ui.element("ul"):
                 for fault in found.faults:
                     with ui.element("li"):

@@ -46,11 +46,21 @@ class Entries:
             ui.html("What is out", tag="h2", sanitize=False)
             self._filters()
             self.working = ui.element("div").classes("stack")
-            self.dialogs = ui.element("div")  # outside of the table, which is made anew when something is recorded
+            self.dialogs = ui.element(
+                "div"
+            )  # outside of the table, which is made anew when something is recorded
             self.grid = Grid(
-                visit, COLUMNS, self._fetch, name="ledger", caption="Entries; press a number for all that it says", total=total, sortable=[NUMBER],
-                sort=(NUMBER, True), pick=self._picked, marked=lambda row: str(row[-1]).endswith("breached"),
-            )  # fmt: skip
+                visit,
+                COLUMNS,
+                self._fetch,
+                name="ledger",
+                caption="Entries; press a number for all that it says",
+                total=total,
+                sortable=[NUMBER],
+                sort=(NUMBER, True),
+                pick=self._picked,
+                marked=lambda row: str(row[-1]).endswith("breached"),
+            )
 
     async def show(self) -> None:
         """Show the first page."""
@@ -65,12 +75,29 @@ class Entries:
         releases = list(self.plan.releases)
         clients = sorted({client for one in self.plan.releases.values() for client in one.to})
         with ui.element("div").classes("row led-fields"):
-            ui.select(releases, label="Release", with_input=True, new_value_mode="add-unique", clearable=True, on_change=self._release_chosen).props(
-                "outlined dense options-dense"
-            ).classes("grow").mark("filter-release")
-            self.clients = ui.select(clients, label="Reached", with_input=True, new_value_mode="add-unique", clearable=True, on_change=self._client_chosen).props(
-                'outlined dense options-dense hint="A recipient: also what they have as one of everybody"'
-            ).classes("grow").mark("filter-to")
+            ui.select(
+                releases,
+                label="Release",
+                with_input=True,
+                new_value_mode="add-unique",
+                clearable=True,
+                on_change=self._release_chosen,
+            ).props("outlined dense options-dense").classes("grow").mark("filter-release")
+            self.clients = (
+                ui.select(
+                    clients,
+                    label="Reached",
+                    with_input=True,
+                    new_value_mode="add-unique",
+                    clearable=True,
+                    on_change=self._client_chosen,
+                )
+                .props(
+                    'outlined dense options-dense hint="A recipient: also what they have as one of everybody"'
+                )
+                .classes("grow")
+                .mark("filter-to")
+            )
 
     def know(self, clients: Collection[str]) -> None:
         """Offer these recipients to choose from, too."""
@@ -109,7 +136,13 @@ class Entries:
     def _find(self, client: str) -> None:
         """Look through a long ledger for what reached somebody."""
         work = self.visit.book.works.start(
-            "entries", "Looking for a recipient's entries", tasks_ledger.entries_of, self.visit.book.path, self.visit.book.reach, client, self.release
+            "entries",
+            "Looking for a recipient's entries",
+            tasks_ledger.entries_of,
+            self.visit.book.path,
+            self.visit.book.reach,
+            client,
+            self.release,
         )
 
         def done(work: Work) -> None:
@@ -129,7 +162,10 @@ class Entries:
         """A page of the table. Blocks."""
         with ledger_of(self.plan) as ledger:
             if self.to is None:
-                return [row(one) for one in page(ledger, offset, limit, release=self.release, newest=newest)]
+                return [
+                    row(one)
+                    for one in page(ledger, offset, limit, release=self.release, newest=newest)
+                ]
             if self.numbers is None:
                 return []
             chosen = self.numbers[::-1] if newest else self.numbers
@@ -157,7 +193,15 @@ def later(doing: Coroutine[Any, Any, None]) -> None:
 def row(entry: Entry) -> Sequence[Any]:
     """An entry as a line of the table."""
     what = entry.shape if entry.kind == "release" else "withdrawn"
-    return entry.number, when(entry.at), entry.release, what, listed(entry.to) or EVERYBODY, entry.by, judged(entry)
+    return (
+        entry.number,
+        when(entry.at),
+        entry.release,
+        what,
+        listed(entry.to) or EVERYBODY,
+        entry.by,
+        judged(entry),
+    )
 
 
 def judged(entry: Entry) -> str:
@@ -179,22 +223,40 @@ class Details:
         with self.dialog, ui.card().classes("led-details").props('data-testid="details"'):
             with ui.element("div").classes("row between").style("width: 100%"):
                 ui.html(f"Entry {entry.number}", tag="h2", sanitize=False)
-                ui.button(icon="close", on_click=self.dialog.close).props('flat dense round aria-label="Close"')
+                ui.button(icon="close", on_click=self.dialog.close).props(
+                    'flat dense round aria-label="Close"'
+                )
             self._facts()
             self._verdicts()
             self._hashes()
             self.place = ui.element("div").classes("stack")
             with self.place, ui.element("div").classes("toolbar"):
-                ui.link("The release", table.visit.link("release", entry.release)) if entry.release in table.plan.releases else None
+                ui.link(
+                    "The release", table.visit.link("release", entry.release)
+                ) if entry.release in table.plan.releases else None
                 if entry.kind == "release":
-                    ui.button("Withdraw ...", on_click=self._confirm).props('flat data-testid="withdraw"')
+                    ui.button("Withdraw ...", on_click=self._confirm).props(
+                        'flat data-testid="withdraw"'
+                    )
         self.dialog.on("hide", self.dialog.delete)
         self.dialog.open()
 
     def _facts(self) -> None:
         entry = self.entry
-        done = f"{entry.shape}, given to {recipients(entry.to)}" if entry.kind == "release" else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
-        said = {"Release": entry.release, "What": done, "When": f"{when(entry.at, exactly=True)} (UTC)", "By": entry.by, "Tables": listed(entry.tables), "Note": entry.note, "Spent": spent(entry)}
+        done = (
+            f"{entry.shape}, given to {recipients(entry.to)}"
+            if entry.kind == "release"
+            else f"withdrawn from {recipients(entry.to)}; whoever had it still knows it"
+        )
+        said = {
+            "Release": entry.release,
+            "What": done,
+            "When": f"{when(entry.at, exactly=True)} (UTC)",
+            "By": entry.by,
+            "Tables": listed(entry.tables),
+            "Note": entry.note,
+            "Spent": spent(entry),
+        }
         with ui.element("dl").classes("led-facts"):
             for term, text in said.items():
                 if text:
@@ -215,7 +277,14 @@ class Details:
 
     def _hashes(self) -> None:
         entry = self.entry
-        hashes = {"Plan": entry.plan, "Definition": entry.definition, "Answer": entry.answer or "none", "People": entry.people or "not compared", "Entry before": entry.before, "This entry": entry.hash}
+        hashes = {
+            "Plan": entry.plan,
+            "Definition": entry.definition,
+            "Answer": entry.answer or "none",
+            "People": entry.people or "not compared",
+            "Entry before": entry.before,
+            "This entry": entry.hash,
+        }
         with ui.element("details").classes("more"):
             ui.html("Keyed hashes, which only your key can make", tag="summary", sanitize=False)
             with ui.element("dl").classes("led-facts"):
@@ -231,23 +300,46 @@ class Details:
         entry = self.entry
         self.place.clear()
         with self.place:
-            notice("Withdrawing records that it is given out no more. Whoever has it still knows it, and later checks count with that. It cannot be undone.", "warn")
+            notice(
+                "Withdrawing records that it is given out no more. Whoever has it still knows it, and later checks count with that. It cannot be undone.",
+                "warn",
+            )
             choices = list(entry.to)
-            chosen = ui.select(choices, multiple=True, label="From whom (nobody chosen: everybody who has it)").props("outlined dense use-chips") if choices else None
+            chosen = (
+                ui.select(
+                    choices, multiple=True, label="From whom (nobody chosen: everybody who has it)"
+                ).props("outlined dense use-chips")
+                if choices
+                else None
+            )
             by = ui.input("By", value=owner_name(self.table.visit)).props("outlined dense")
-            note = ui.input("Note (no personal values, please)").props("outlined dense maxlength=2000")
+            note = ui.input("Note (no personal values, please)").props(
+                "outlined dense maxlength=2000"
+            )
 
             def press() -> None:
                 to = tuple(chosen.value) if chosen is not None and chosen.value else None
                 self._withdraw(to, by.value.strip(), note.value)
 
             with ui.element("div").classes("toolbar"):
-                ui.button(f"Withdraw {entry.release}", on_click=press).props('unelevated color=negative data-testid="withdraw-confirmed"')
+                ui.button(f"Withdraw {entry.release}", on_click=press).props(
+                    'unelevated color=negative data-testid="withdraw-confirmed"'
+                )
                 ui.button("Cancel", on_click=self.dialog.close).props("flat")
 
     def _withdraw(self, to: tuple[str, ...] | None, by: str, note: str) -> None:
         book = self.table.visit.book
-        work = book.works.start("withdraw", f"Withdrawing {self.entry.release}", tasks_ledger.withdraw, book.path, book.reach, self.entry.release, to, by, note)
+        work = book.works.start(
+            "withdraw",
+            f"Withdrawing {self.entry.release}",
+            tasks_ledger.withdraw,
+            book.path,
+            book.reach,
+            self.entry.release,
+            to,
+            by,
+            note,
+        )
 
         def done(work: Work) -> None:
             if work.state != "done":

@@ -31,13 +31,25 @@ if TYPE_CHECKING:
 
 QUICKLY = 2_000  # entries of a ledger whose holders are put together at once; longer ones are work with progress
 PAGE = 25
-HEAD = ("Who", "Release", "What", "Since (UTC)", "Last (UTC)", "Entry", "Verdict then", "Public", "Withdrawn (UTC)")
+HEAD = (
+    "Who",
+    "Release",
+    "What",
+    "Since (UTC)",
+    "Last (UTC)",
+    "Entry",
+    "Verdict then",
+    "Public",
+    "Withdrawn (UTC)",
+)
 
 
 class Holders:
     """The section, and what it shows."""
 
-    def __init__(self, visit: Visit, plan: Plan, head: str, know: Callable[[Collection[str]], None]) -> None:
+    def __init__(
+        self, visit: Visit, plan: Plan, head: str, know: Callable[[Collection[str]], None]
+    ) -> None:
         self.visit, self.plan, self.head, self.know = visit, plan, head, know
         self.found: tuple[Holder, ...] = ()
         self.standings: Standings | None = None
@@ -46,9 +58,15 @@ class Holders:
 
     async def show(self) -> None:
         """Build the section."""
-        with ui.element("section").classes("card").props('aria-label="Who holds what together" data-testid="holders"'):
+        with (
+            ui.element("section")
+            .classes("card")
+            .props('aria-label="Who holds what together" data-testid="holders"')
+        ):
             ui.html("Who holds what together", tag="h2", sanitize=False)
-            ui.label("What is public is with everybody. Those who may tell each other are named under collude in the plan's checks, and hold what each of them has.").classes("muted")
+            ui.label(
+                "What is public is with everybody. Those who may tell each other are named under collude in the plan's checks, and hold what each of them has."
+            ).classes("muted")
             self.section = ui.element("div").classes("stack")
         await self._gather()
 
@@ -74,7 +92,14 @@ class Holders:
         book, key = self.visit.book, f"{self.head} {self.visit.book.digest()}"
         work = book.works.latest("holders", key)
         if work is None or (work.over and work.state != "done"):
-            work = book.works.start("holders", "Putting together who holds what", tasks_ledger.who_holds, book.path, book.reach, key=key)
+            work = book.works.start(
+                "holders",
+                "Putting together who holds what",
+                tasks_ledger.who_holds,
+                book.path,
+                book.reach,
+                key=key,
+            )
         self.section.clear()
         with self.section:
             show_work(work, self._gathered)
@@ -97,7 +122,14 @@ class Holders:
 
     def _judge(self) -> None:
         book = self.visit.book
-        book.works.start("standings", "Asking the checks of all that is out", tasks_ledger.judge_again, book.path, book.reach, key=self.key)
+        book.works.start(
+            "standings",
+            "Asking the checks of all that is out",
+            tasks_ledger.judge_again,
+            book.path,
+            book.reach,
+            key=self.key,
+        )
         self._draw()
 
     def _judged(self, work: Work) -> None:
@@ -112,7 +144,9 @@ class Holders:
         self.know({client for holder in self.found for client in holder.who})
         work = self.visit.book.works.latest("standings", self.key)
         self.standings = work.result if work is not None and work.state == "done" else None
-        releases = list(dict.fromkeys(one.release for holder in self.found for one in holder.shares))
+        releases = list(
+            dict.fromkeys(one.release for holder in self.found for one in holder.shares)
+        )
         with self.section:
             if not releases:
                 notice("Nothing is out by the ledger, so nobody holds anything yet.", "info")
@@ -122,22 +156,42 @@ class Holders:
             self._judging(work)
             self._table()
             with ui.element("div").classes("toolbar"):
-                save_button(self.visit, "Save CSV", "who-holds-what.csv", lambda: csv_bytes([HEAD, *(line for holder in self.found for line in lines(holder))]))
+                save_button(
+                    self.visit,
+                    "Save CSV",
+                    "who-holds-what.csv",
+                    lambda: csv_bytes(
+                        [HEAD, *(line for holder in self.found for line in lines(holder))]
+                    ),
+                )
 
     def _judging(self, work: Work | None) -> None:
         if work is not None and not work.over:
             show_work(work, self._judged)
             return
         with ui.element("div").classes("toolbar"):
-            ui.button("Ask the checks again" if self.standings else "Ask the checks about all of it", on_click=self._judge).props('outline data-testid="judge"')
-            ui.label("The plan's checks, with all that each of them holds and the data of today.").classes("fine")
+            ui.button(
+                "Ask the checks again" if self.standings else "Ask the checks about all of it",
+                on_click=self._judge,
+            ).props('outline data-testid="judge"')
+            ui.label(
+                "The plan's checks, with all that each of them holds and the data of today."
+            ).classes("fine")
         if work is not None and work.state == "failed" and work.error is not None:
             show_error(work.error)
         if self.standings is not None and self.standings.unasked:
-            notice(f"No check of the plan asks about {listed(self.standings.unasked)}: add one, so that what it tells is judged.", "warn")
+            notice(
+                f"No check of the plan asks about {listed(self.standings.unasked)}: add one, so that what it tells is judged.",
+                "warn",
+            )
 
     def _table(self) -> None:
-        with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="Who holds what"'), ui.element("table").classes("plain stacked led-holders"):
+        with (
+            ui.element("div")
+            .classes("scroll")
+            .props('tabindex="0" role="region" aria-label="Who holds what"'),
+            ui.element("table").classes("plain stacked led-holders"),
+        ):
             with ui.element("thead"), ui.element("tr"):
                 for name in ("Who", "Holds", "What the checks say of it together"):
                     with ui.element("th").props('scope="col"'):
@@ -147,7 +201,9 @@ class Holders:
                     self._holder(holder)
         if len(self.found) > self.shown:
             with ui.element("div").classes("toolbar"):
-                ui.button(f"Show more ({len(self.found) - self.shown:,})", on_click=self._more).props("flat dense")
+                ui.button(
+                    f"Show more ({len(self.found) - self.shown:,})", on_click=self._more
+                ).props("flat dense")
 
     def _more(self) -> None:
         self.shown += 4 * PAGE
@@ -179,7 +235,10 @@ class Holders:
         with ui.element("ul").classes("led-shares"):
             for one in found:
                 with ui.element("li"):
-                    badge("unchecked" if one.status == "not asked" else one.status, "could not be asked" if one.status == "not asked" else "")
+                    badge(
+                        "unchecked" if one.status == "not asked" else one.status,
+                        "could not be asked" if one.status == "not asked" else "",
+                    )
                     ui.label(heading(one)).style("font-weight: 600")
                     ui.label(f"{one.because[:1].upper()}{one.because[1:]}.").classes("fine")
                     if one.status == "breached" and one.verdict is not None and one.verdict.story:
@@ -205,6 +264,16 @@ def told(share: Share, holder: Holder) -> str:
 def lines(holder: Holder) -> list[tuple[Any, ...]]:
     """What somebody holds, as lines of a table."""
     return [
-        (holder.called, one.release, one.shape, when(one.since), when(one.last), one.entry, one.status or "not judged", "yes" if one.public else "no", when(one.withdrawn) if one.withdrawn else None)
+        (
+            holder.called,
+            one.release,
+            one.shape,
+            when(one.since),
+            when(one.last),
+            one.entry,
+            one.status or "not judged",
+            "yes" if one.public else "no",
+            when(one.withdrawn) if one.withdrawn else None,
+        )
         for one in holder.shares
-    ]  # fmt: skip
+    ]

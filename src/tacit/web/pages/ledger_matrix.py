@@ -29,9 +29,21 @@ def matrix(found: Sequence[Holder], standings: Standings | None = None) -> Chart
     left = max(map(len, names), default=0) * LETTER + 16
     top = max(map(len, map(short, releases)), default=0) * LETTER * 0.72 + 30
     right = left + len(releases) * COLUMN
-    wide, high = right + (96 if standings is not None else 24) + top * 0.6, top + len(found) * LINE + 10
-    parts = [*columns(releases, left, top), *(part for at, holder in enumerate(found) for part in line(holder, names[at], releases, left, top + at * LINE, right, standings))]
-    said = "; ".join(f"{holder.called}: {', '.join(holder.releases) or 'nothing'}" for holder in found)
+    wide, high = (
+        right + (96 if standings is not None else 24) + top * 0.6,
+        top + len(found) * LINE + 10,
+    )
+    parts = [
+        *columns(releases, left, top),
+        *(
+            part
+            for at, holder in enumerate(found)
+            for part in line(holder, names[at], releases, left, top + at * LINE, right, standings)
+        ),
+    ]
+    said = "; ".join(
+        f"{holder.called}: {', '.join(holder.releases) or 'nothing'}" for holder in found
+    )
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" width="{wide:.0f}" height="{high:.0f}" style="max-width: {wide:.0f}px" role="img" aria-label="{escape(said)}" '
         f'font-family="{escape(FONT)}" font-size="14">{"".join(parts)}</svg>'
@@ -45,10 +57,15 @@ def title(found: Sequence[Holder], standings: Standings | None) -> str:
         bad = [holder.called for holder in found if standings.status(holder.who) == "breached"]
         doubt = [holder.called for holder in found if standings.status(holder.who) == "undecided"]
         if bad:
-            return f"{bad[0][:1].upper()}{bad[0][1:]} {'learn' if ' and ' in bad[0] else 'learns'} more than the plan allows" + (f", and {len(bad) - 1} more" if len(bad) > 1 else "")
+            return (
+                f"{bad[0][:1].upper()}{bad[0][1:]} {'learn' if ' and ' in bad[0] else 'learns'} more than the plan allows"
+                + (f", and {len(bad) - 1} more" if len(bad) > 1 else "")
+            )
         if doubt:
             return "What they hold together could not be decided for all"
-        return unjudged(found, standings) or "Nobody learns more than the plan allows from what is out"
+        return (
+            unjudged(found, standings) or "Nobody learns more than the plan allows from what is out"
+        )
     most = max(found, key=lambda one: len(one.releases))
     many = len(most.releases)
     return f"{most.called[:1].upper()}{most.called[1:]} {'hold' if len(most.who) > 1 else 'holds'} {many} release{'' if many == 1 else 's'}"
@@ -69,9 +86,17 @@ def note(found: Sequence[Holder], standings: Standings | None) -> str:
     """How to read it."""
     shares = [one for holder in found for one in holder.shares]
     said = ["A dot: they have the release."]
-    said += ["A ring: they have it because it is public."] if any(one.public for one in shares) else []
+    said += (
+        ["A ring: they have it because it is public."] if any(one.public for one in shares) else []
+    )
     said += ["Grey: withdrawn, and still known."] if any(one.withdrawn for one in shares) else []
-    said += ["On the right: the worst verdict on all they hold, by the plan's checks with the data of today."] if standings is not None else []
+    said += (
+        [
+            "On the right: the worst verdict on all they hold, by the plan's checks with the data of today."
+        ]
+        if standings is not None
+        else []
+    )
     return " ".join(said)
 
 
@@ -80,11 +105,21 @@ def columns(releases: Sequence[str], left: float, top: float) -> list[str]:
     found = []
     for at, name in enumerate(releases):
         x = left + (at + 0.5) * COLUMN
-        found.append(f'<text x="{x:.1f}" y="{top - 12:.1f}" fill="{INK}" transform="rotate(-40 {x:.1f} {top - 12:.1f})">{escape(short(name))}</text>')
+        found.append(
+            f'<text x="{x:.1f}" y="{top - 12:.1f}" fill="{INK}" transform="rotate(-40 {x:.1f} {top - 12:.1f})">{escape(short(name))}</text>'
+        )
     return found
 
 
-def line(holder: Holder, name: str, releases: Sequence[str], left: float, y: float, right: float, standings: Standings | None) -> list[str]:
+def line(
+    holder: Holder,
+    name: str,
+    releases: Sequence[str],
+    left: float,
+    y: float,
+    right: float,
+    standings: Standings | None,
+) -> list[str]:
     """One holder."""
     middle = y + LINE / 2
     weight = "600" if len(holder.who) != 1 else "400"
@@ -97,10 +132,14 @@ def line(holder: Holder, name: str, releases: Sequence[str], left: float, y: flo
         if own:
             found.append(dot(own, left + (at + 0.5) * COLUMN, middle))
         else:
-            found.append(f'<circle cx="{left + (at + 0.5) * COLUMN:.1f}" cy="{middle:.1f}" r="2" fill="{FAINT}"/>')
+            found.append(
+                f'<circle cx="{left + (at + 0.5) * COLUMN:.1f}" cy="{middle:.1f}" r="2" fill="{FAINT}"/>'
+            )
     if standings is not None and holder.shares:
         status = standings.status(holder.who)
-        found.append(f'<text x="{right + 12:.1f}" y="{middle + 5:.1f}" fill="{COLOURS[status]}" font-weight="600">{WORDS[status] or "no check"}</text>')
+        found.append(
+            f'<text x="{right + 12:.1f}" y="{middle + 5:.1f}" fill="{COLOURS[status]}" font-weight="600">{WORDS[status] or "no check"}</text>'
+        )
     return found
 
 

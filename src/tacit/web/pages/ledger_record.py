@@ -42,15 +42,25 @@ LAST_RELEASE = "last release"  # left with the book by the page of a release
 SHOWN_SECONDS = 600.0  # how long a page that is opened again shows what came of the last one
 
 
-async def form(visit: Visit, plan: Plan, changed: Callable[[], Coroutine[Any, Any, None]]) -> Form | None:
+async def form(
+    visit: Visit, plan: Plan, changed: Callable[[], Coroutine[Any, Any, None]]
+) -> Form | None:
     """The form, and what came of it; None where the plan has nothing to record."""
-    with ui.element("section").classes("card").props('aria-label="Record a release" data-testid="record-form"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="Record a release" data-testid="record-form"')
+    ):
         ui.html("Record a release", tag="h2", sanitize=False)
         if not plan.releases:
-            ui.label("The plan has no releases yet. Plan one first; then it can be recorded here.").classes("muted")
+            ui.label(
+                "The plan has no releases yet. Plan one first; then it can be recorded here."
+            ).classes("muted")
             ui.link("Start", visit.link(""))
             return None
-        ui.label("Its checks are asked together with all that is out already. If all hold it is recorded, and only then written.").classes("muted")
+        ui.label(
+            "Its checks are asked together with all that is out already. If all hold it is recorded, and only then written."
+        ).classes("muted")
         files = await asyncio.to_thread(files_of, visit, plan)
         return Form(visit, plan, files, changed)
 
@@ -58,24 +68,38 @@ async def form(visit: Visit, plan: Plan, changed: Callable[[], Coroutine[Any, An
 def files_of(visit: Visit, plan: Plan) -> list[str]:
     """Files beside the plan that could be what goes out: CSV and Parquet, and not the owner's own. Blocks."""
     own = {path.resolve() for path in owners_files(plan)}
-    reached = (path for path in walk(visit.book.folder) if path.suffix.lower() in ENDINGS and path.resolve().is_relative_to(visit.bench.folder))
+    reached = (
+        path
+        for path in walk(visit.book.folder)
+        if path.suffix.lower() in ENDINGS and path.resolve().is_relative_to(visit.bench.folder)
+    )
     found = (path for path in reached if path.resolve() not in own)
     names = sorted(path.relative_to(visit.book.folder).as_posix() for path in found)
     return names[:MOST_FILES]
 
 
-def begins_with(kept: dict[str, Any], plan: Plan, files: Collection[str]) -> tuple[str | None, dict[str, str]]:
+def begins_with(
+    kept: dict[str, Any], plan: Plan, files: Collection[str]
+) -> tuple[str | None, dict[str, str]]:
     """The release that is chosen when the page opens, and the file of it: what the page that led here left, once; else the release looked at last."""
     asked, last = kept.pop(TO_RECORD, None) or {}, kept.pop(LAST_RELEASE, None)
     name = next((one for one in (asked.get("release"), last) if one in plan.releases), None)
     file = next((one for one in files if one == asked.get("file")), None)
-    return name, {name: file} if name is not None and file is not None and name == asked.get("release") else {}
+    return name, {name: file} if name is not None and file is not None and name == asked.get(
+        "release"
+    ) else {}
 
 
 class Form:
     """What the owner says about a release that goes out."""
 
-    def __init__(self, visit: Visit, plan: Plan, files: list[str], changed: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def __init__(
+        self,
+        visit: Visit,
+        plan: Plan,
+        files: list[str],
+        changed: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
         from tacit.web.pages.ledger import owner_name
 
         self.visit, self.plan, self.files, self.changed = visit, plan, files, changed
@@ -84,28 +108,67 @@ class Form:
         clients = sorted({client for one in plan.releases.values() for client in one.to})
         with ui.element("div").classes("grid-2"):
             with ui.element("div").classes("stack"):
-                self.releases = ui.select(list(plan.releases), value=[first] if first else [], label="Release", multiple=True, on_change=self._chosen).props(
-                    'outlined dense use-chips options-dense hint="Several go out at once: they are judged together"'
-                ).mark("record-release")
-                self.who = ui.radio({AS_PLANNED: "To whom the plan says", PUBLIC: "To everybody", THESE: "To these"}, value=AS_PLANNED, on_change=self._who_chosen).props('dense aria-label="To whom"')
-                self.to = ui.select(clients, label="Recipients", multiple=True, with_input=True, new_value_mode="add-unique").props(
-                    'outlined dense use-chips options-dense hint="Choose them, or write a name and press Enter"'
-                ).mark("record-to")
+                self.releases = (
+                    ui.select(
+                        list(plan.releases),
+                        value=[first] if first else [],
+                        label="Release",
+                        multiple=True,
+                        on_change=self._chosen,
+                    )
+                    .props(
+                        'outlined dense use-chips options-dense hint="Several go out at once: they are judged together"'
+                    )
+                    .mark("record-release")
+                )
+                self.who = ui.radio(
+                    {
+                        AS_PLANNED: "To whom the plan says",
+                        PUBLIC: "To everybody",
+                        THESE: "To these",
+                    },
+                    value=AS_PLANNED,
+                    on_change=self._who_chosen,
+                ).props('dense aria-label="To whom"')
+                self.to = (
+                    ui.select(
+                        clients,
+                        label="Recipients",
+                        multiple=True,
+                        with_input=True,
+                        new_value_mode="add-unique",
+                    )
+                    .props(
+                        'outlined dense use-chips options-dense hint="Choose them, or write a name and press Enter"'
+                    )
+                    .mark("record-to")
+                )
                 take_typed(self.to)
                 self.to.set_visibility(False)
                 self.planned = ui.label().classes("fine")
             with ui.element("div").classes("stack"):
                 self.by = ui.input("By", value=owner_name(visit)).props("outlined dense")
-                self.note = ui.textarea("Note (no personal values, please)").props("outlined dense autogrow maxlength=2000 rows=2")
+                self.note = ui.textarea("Note (no personal values, please)").props(
+                    "outlined dense autogrow maxlength=2000 rows=2"
+                )
         self.file = ui.element("div").classes("stack")
-        self.out_already = ui.checkbox("It is out already: record it even if its checks do not hold")
+        self.out_already = ui.checkbox(
+            "It is out already: record it even if its checks do not hold"
+        )
         with ui.element("div").classes("toolbar"):
-            ui.button("Check and record", on_click=self._press).props('unelevated data-testid="record"')
-        self.result = ui.element("div").classes("stack").props('aria-live="polite" data-testid="recorded"')
+            ui.button("Check and record", on_click=self._press).props(
+                'unelevated data-testid="record"'
+            )
+        self.result = (
+            ui.element("div").classes("stack").props('aria-live="polite" data-testid="recorded"')
+        )
         self._chosen()
         ui.context.client.on_delete(self._forget_upload)
         before = visit.book.works.latest(RECORD)
-        if before is not None and (not before.over or (before.state == "done" and time.monotonic() - (before.ended or 0) < SHOWN_SECONDS)):
+        if before is not None and (
+            not before.over
+            or (before.state == "done" and time.monotonic() - (before.ended or 0) < SHOWN_SECONDS)
+        ):
             self._follow(before, is_new=not before.over)
 
     def know(self, clients: Collection[str]) -> None:
@@ -124,8 +187,12 @@ class Form:
 
     def _tell_planned(self) -> None:
         names = self.releases.value or []
-        told = [f"{name} goes to {listed(self.plan.releases[name].to) or 'everybody'}" for name in names]
-        self.planned.set_text(f"By the plan {'; '.join(told)}." if told and self.who.value == AS_PLANNED else "")
+        told = [
+            f"{name} goes to {listed(self.plan.releases[name].to) or 'everybody'}" for name in names
+        ]
+        self.planned.set_text(
+            f"By the plan {'; '.join(told)}." if told and self.who.value == AS_PLANNED else ""
+        )
 
     def _file_choice(self) -> None:
         """Which file goes out: what can be said depends on what the release is."""
@@ -139,12 +206,24 @@ class Form:
         with self.file:
             ui.html("The file that goes out", tag="h3", sanitize=False)
             if synthetic:
-                ui.label("Synthetic data are drawn at random: only the file itself says what goes out.").classes("muted")
+                ui.label(
+                    "Synthetic data are drawn at random: only the file itself says what goes out."
+                ).classes("muted")
             else:
-                ways = {WRITE: "Write it here, once it is recorded", ONLY: "Only record it", MADE: "It is made already"}
+                ways = {
+                    WRITE: "Write it here, once it is recorded",
+                    ONLY: "Only record it",
+                    MADE: "It is made already",
+                }
                 release = self.plan.releases[names[0]]
-                has_file = isinstance(release, Microdata) and release.file is not None  # it was made elsewhere, and is there
-                self.how = ui.radio(ways, value=ONLY if has_file else MADE if names[0] in self.given else WRITE, on_change=self._show_file).props('dense inline aria-label="The file that goes out"')
+                has_file = (
+                    isinstance(release, Microdata) and release.file is not None
+                )  # it was made elsewhere, and is there
+                self.how = ui.radio(
+                    ways,
+                    value=ONLY if has_file else MADE if names[0] in self.given else WRITE,
+                    on_change=self._show_file,
+                ).props('dense inline aria-label="The file that goes out"')
             self.fields = ui.element("div").classes("stack")
         self._show_file()
 
@@ -155,14 +234,42 @@ class Form:
         with self.fields:
             if way == WRITE:
                 file = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "release"
-                self.output = ui.input("Write to", value=f"{file}.csv").props('outlined dense hint="A CSV file beside the plan; its rows in an order of their own"').style("max-width: 24rem")
+                self.output = (
+                    ui.input("Write to", value=f"{file}.csv")
+                    .props(
+                        'outlined dense hint="A CSV file beside the plan; its rows in an order of their own"'
+                    )
+                    .style("max-width: 24rem")
+                )
             elif way == MADE:
                 with ui.element("div").classes("row led-fields"):
-                    last = self.given.get(name) or self.visit.book.kept.get("written", {}).get(name)  # by the page of repairs
-                    self.answer = ui.select(self.files, value=last if last in self.files else None, label="A file beside the plan", with_input=True, clearable=True).props("outlined dense options-dense").classes("grow").mark("record-answer")
+                    last = self.given.get(name) or self.visit.book.kept.get("written", {}).get(
+                        name
+                    )  # by the page of repairs
+                    self.answer = (
+                        ui.select(
+                            self.files,
+                            value=last if last in self.files else None,
+                            label="A file beside the plan",
+                            with_input=True,
+                            clearable=True,
+                        )
+                        .props("outlined dense options-dense")
+                        .classes("grow")
+                        .mark("record-answer")
+                    )
                     # Quasar's own field for files has no names for screen readers; a plain button opens it.
-                    sent = ui.upload(auto_upload=True, on_upload=self._uploaded, on_rejected=self._rejected).props('accept=".csv,.parquet,.pq"').classes("hidden").mark("record-upload")
-                    ui.button("Or send one from this computer").props("outline").on("click", js_handler=f"() => getElement({sent.id}).$refs.qRef.pickFiles()")
+                    sent = (
+                        ui.upload(
+                            auto_upload=True, on_upload=self._uploaded, on_rejected=self._rejected
+                        )
+                        .props('accept=".csv,.parquet,.pq"')
+                        .classes("hidden")
+                        .mark("record-upload")
+                    )
+                    ui.button("Or send one from this computer").props("outline").on(
+                        "click", js_handler=f"() => getElement({sent.id}).$refs.qRef.pickFiles()"
+                    )
 
     def _forget_upload(self) -> None:
         """Remove a file that was sent and is not going to be recorded."""
@@ -174,7 +281,12 @@ class Form:
 
     def _rejected(self) -> None:
         with self.fields:
-            show_error(InputError("this file is not taken: it is too large, or neither CSV nor Parquet.", hint="Put it beside the plan by other means, and choose it there."))
+            show_error(
+                InputError(
+                    "this file is not taken: it is too large, or neither CSV nor Parquet.",
+                    hint="Put it beside the plan by other means, and choose it there.",
+                )
+            )
 
     async def _uploaded(self, event: Any) -> None:
         name = re.sub(r"[^\w.-]+", "-", Path(event.file.name).name).strip("-.")
@@ -188,11 +300,18 @@ class Form:
             await event.file.save(folder / name)
         except OSError as error:
             with self.fields:
-                show_error(InputError(f"the file cannot be kept: {(error.strerror or str(error)).lower()}.", hint="Is there room in the plan's folder?"))
+                show_error(
+                    InputError(
+                        f"the file cannot be kept: {(error.strerror or str(error)).lower()}.",
+                        hint="Is there room in the plan's folder?",
+                    )
+                )
             return
         self.upload = (folder / name).relative_to(self.visit.book.folder).as_posix()
         with self.fields:
-            notice(f"{name} was received. It is compared and hashed, and then removed here.", "good")
+            notice(
+                f"{name} was received. It is compared and hashed, and then removed here.", "good"
+            )
 
     # -- recording --------------------------------------------------------------------------------------------
 
@@ -202,17 +321,43 @@ class Form:
         if not names:
             raise InputError("no release is chosen.", hint="Choose the release that goes out.")
         if self.who.value == THESE and not self.to.value:
-            raise InputError("nobody is chosen.", hint="Choose or write the recipients, or say that it goes to everybody.")
-        to = None if self.who.value == AS_PLANNED else () if self.who.value == PUBLIC else tuple(one.strip() for one in self.to.value)
+            raise InputError(
+                "nobody is chosen.",
+                hint="Choose or write the recipients, or say that it goes to everybody.",
+            )
+        to = (
+            None
+            if self.who.value == AS_PLANNED
+            else ()
+            if self.who.value == PUBLIC
+            else tuple(one.strip() for one in self.to.value)
+        )
         answer = output = None
-        way = self.how.value if self.how is not None else MADE if len(names) == 1 and isinstance(self.plan.releases[names[0]], Synthetic) else ONLY
+        way = (
+            self.how.value
+            if self.how is not None
+            else MADE
+            if len(names) == 1 and isinstance(self.plan.releases[names[0]], Synthetic)
+            else ONLY
+        )
         if way == MADE:
             answer = self.upload or self.answer.value
             if not answer:
-                raise InputError("no file is chosen.", hint="Choose the file that goes out, or send it.")
+                raise InputError(
+                    "no file is chosen.", hint="Choose the file that goes out, or send it."
+                )
         if way == WRITE:
             output = new_within(self.visit, self.output.value)
-        return Recording(names, to, (self.by.value or "").strip(), self.note.value or "", answer, output, bool(self.out_already.value), answer is not None and answer == self.upload)
+        return Recording(
+            names,
+            to,
+            (self.by.value or "").strip(),
+            self.note.value or "",
+            answer,
+            output,
+            bool(self.out_already.value),
+            answer is not None and answer == self.upload,
+        )
 
     def _press(self) -> None:
         self.result.clear()
@@ -224,7 +369,17 @@ class Form:
             return
         book = self.visit.book
         self.upload = None
-        self._follow(book.works.start(RECORD, f"Checking {listed(asked.releases)}, to record it", tasks_ledger.record, book.path, book.reach, asked), is_new=True)
+        self._follow(
+            book.works.start(
+                RECORD,
+                f"Checking {listed(asked.releases)}, to record it",
+                tasks_ledger.record,
+                book.path,
+                book.reach,
+                asked,
+            ),
+            is_new=True,
+        )
 
     def _follow(self, work: Work, *, is_new: bool) -> None:
         def done(work: Work) -> None:
@@ -254,7 +409,9 @@ def within(visit: Visit, name: str | None) -> str:
         raise InputError("the file has no name.", hint="Write a name that ends in .csv.")
     place = visit.bench.inside(visit.book.folder / text)
     if not place.is_relative_to(visit.book.folder.resolve()):
-        raise InputError(f"{text} is not below the plan's folder.", hint="Write a name without slashes.")
+        raise InputError(
+            f"{text} is not below the plan's folder.", hint="Write a name without slashes."
+        )
     return place.relative_to(visit.book.folder.resolve()).as_posix()
 
 
@@ -262,7 +419,9 @@ def new_within(visit: Visit, name: str | None) -> str:
     """A file below the plan that is not there yet: what goes out never takes the place of something else."""
     found = within(visit, name)
     if (visit.book.folder / found).exists():
-        raise InputError(f"{found} is there already.", hint="Choose another name, or delete the file first.")
+        raise InputError(
+            f"{found} is there already.", hint="Choose another name, or delete the file first."
+        )
     return found
 
 
@@ -276,13 +435,22 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
         with ui.element("div").classes(f"card {status}").props('data-testid="was-recorded"'):
             with ui.element("div").classes("row"):
                 badge(status, "recorded")
-                ui.label(f"{listed(found.asked.releases)}: {found.because}.").style("font-weight: 600")
+                ui.label(f"{listed(found.asked.releases)}: {found.because}.").style(
+                    "font-weight: 600"
+                )
             ui.label(f"Hash: {found.entries[-1].hash}").classes("mono fine")
             if found.asked.output:
                 path = visit.book.folder / found.asked.output
                 with ui.element("div").classes("toolbar"):
-                    ui.label(f"Written to {found.asked.output}. Give it to {listed(found.to) or 'everybody'}.")
-                    save_button(visit, f"Save {found.asked.output}", Path(found.asked.output).name, lambda: path)
+                    ui.label(
+                        f"Written to {found.asked.output}. Give it to {listed(found.to) or 'everybody'}."
+                    )
+                    save_button(
+                        visit,
+                        f"Save {found.asked.output}",
+                        Path(found.asked.output).name,
+                        lambda: path,
+                    )
             verdicts(found.verdicts)
         return
     with ui.element("div").classes("card breached").props('data-testid="was-refused"'):
@@ -290,7 +458,9 @@ def recorded(visit: Visit, found: RecordedNow) -> None:
             badge("breached", "refused")
             ui.label(f"{listed(found.asked.releases)}: {found.because}.").style("font-weight: 600")
         verdicts(found.wrong)
-        ui.label("Next: look at the release and repair it, or give it to others only. If it is out in any case, say so above and record it again, so that later checks know.").classes("muted")
+        ui.label(
+            "Next: look at the release and repair it, or give it to others only. If it is out in any case, say so above and record it again, so that later checks know."
+        ).classes("muted")
         with ui.element("div").classes("toolbar"):
             for name in found.asked.releases:
                 ui.link(f"Look at {name}", visit.link("release", name))

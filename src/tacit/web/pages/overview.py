@@ -45,9 +45,21 @@ if TYPE_CHECKING:
     from tacit.source import Source
     from tacit.web.work import Work
 
-TILES: dict[State, str] = {"breached": "breached", "undecided": "undecided", "unchecked": "not yet checked", "holds": "hold"}
+TILES: dict[State, str] = {
+    "breached": "breached",
+    "undecided": "undecided",
+    "unchecked": "not yet checked",
+    "holds": "hold",
+}
 WORDS: dict[State, str] = {"none": "no checks", "stale": "checked before the last change"}
-SIGNS = {"worse": "▼", "better": "▲", "new": "+", "gone": "−", "asked differently": "≠", "changed": "="}
+SIGNS = {
+    "worse": "▼",
+    "better": "▲",
+    "new": "+",
+    "gone": "−",
+    "asked differently": "≠",
+    "changed": "=",
+}
 COLUMNS = ("release", "check", "state", "what was found", "checked")
 SHORT = 160
 
@@ -57,7 +69,9 @@ async def show(visit: Visit) -> None:
     await adopt(visit.book)
     ui.html("Overview", tag="h1", sanitize=False)
     if not visit.book.exists:
-        notice("There is no plan yet. A plan says which tables you have, what is sensitive in them, and what you want to release.")
+        notice(
+            "There is no plan yet. A plan says which tables you have, what is sensitive in them, and what you want to release."
+        )
         ui.link("Begin on the page Start", visit.link(""))
         return
     try:
@@ -74,7 +88,9 @@ class Board:
 
     def __init__(self, visit: Visit, plan: Plan) -> None:
         self.visit, self.plan = visit, plan
-        self._rows: dict[str, str] = {}  # what is told of tables and releases as soon as it was looked up
+        self._rows: dict[
+            str, str
+        ] = {}  # what is told of tables and releases as soon as it was looked up
         self._out: dict[str, str] = {}
         self._labels: dict[tuple[str, str], ui.label] = {}
 
@@ -94,7 +110,9 @@ class Board:
     async def _build(self) -> None:
         """The board from what is known now."""
         book = self.visit.book
-        found, checked, before = await asyncio.to_thread(lambda: (answers(self.plan, book.checked), book.checked, book.before))
+        found, checked, before = await asyncio.to_thread(
+            lambda: (answers(self.plan, book.checked), book.checked, book.before)
+        )
         self._body.clear()
         with self._body:
             self._summary(found, checked)
@@ -107,24 +125,38 @@ class Board:
 
     def _summary(self, found: Sequence[Answer], checked: Mapping[str, Any] | None) -> None:
         """How many checks are what, when that was found, and the button."""
-        counted: Counter[State] = Counter("unchecked" if one.state == "stale" else one.state for one in found)
+        counted: Counter[State] = Counter(
+            "unchecked" if one.state == "stale" else one.state for one in found
+        )
         with ui.element("section").classes("card").props('aria-label="All checks"'):
             with ui.element("div").classes("row between"):
                 with ui.element("div").classes("stack").style("gap: .2rem; width: auto"):
-                    ui.html(escape(sentence(self.plan, found)), tag="h2", sanitize=False).props('data-testid="conclusion"')
+                    ui.html(escape(sentence(self.plan, found)), tag="h2", sanitize=False).props(
+                        'data-testid="conclusion"'
+                    )
                     if checked is not None:
-                        ui.label(f"Last check: {time_text(checked['when'])}, in {checked['seconds']:.1f} s. {unwatched(self.plan)}".strip()).classes("fine")
+                        ui.label(
+                            f"Last check: {time_text(checked['when'])}, in {checked['seconds']:.1f} s. {unwatched(self.plan)}".strip()
+                        ).classes("fine")
                 if self.plan.checks:
-                    ui.button("Check everything", on_click=lambda: self._start()).props("unelevated no-caps").mark("check-all")
+                    ui.button("Check everything", on_click=lambda: self._start()).props(
+                        "unelevated no-caps"
+                    ).mark("check-all")
             if found:
                 ui.label("Checks").classes("fine tiles-caption")
                 with ui.element("dl").classes("tiles").props('aria-label="Checks"'):
                     for state, word in TILES.items():
-                        with ui.element("div").classes(f"tile {state}{'' if counted[state] else ' zero'}"):
+                        with ui.element("div").classes(
+                            f"tile {state}{'' if counted[state] else ' zero'}"
+                        ):
                             ui.html(word, tag="dt", sanitize=False)
-                            ui.html(f"{counted[state]:,}", tag="dd", sanitize=False).props(f'data-testid="count-{state}"')
+                            ui.html(f"{counted[state]:,}", tag="dd", sanitize=False).props(
+                                f'data-testid="count-{state}"'
+                            )
             else:
-                ui.label("The plan asks nothing yet: add checks, and this page says whether they hold.").classes("muted")
+                ui.label(
+                    "The plan asks nothing yet: add checks, and this page says whether they hold."
+                ).classes("muted")
                 ui.link("Add checks on the page Start", self.visit.link(""))
 
     def _releases(self, found: Sequence[Answer]) -> None:
@@ -132,7 +164,12 @@ class Board:
         with ui.element("div").classes("row between"):
             ui.html("Releases", tag="h2", sanitize=False)
             if self.plan.releases:
-                save_button(self.visit, "Save the board (CSV)", "overview.csv", lambda: board_csv(self.plan, found)).mark("save-board")
+                save_button(
+                    self.visit,
+                    "Save the board (CSV)",
+                    "overview.csv",
+                    lambda: board_csv(self.plan, found),
+                ).mark("save-board")
         if not self.plan.releases:
             ui.label("The plan has no releases yet.").classes("muted")
         with ui.element("ul").classes("releases"):
@@ -148,7 +185,9 @@ class Board:
                     ui.link(name, self.visit.link("release", name)).classes("release-name")
                     badge(state, WORDS.get(state, ""))
                 ui.label(what_it_is(release)).classes("fine")
-                ui.label(f"To {listed(release.to)}" if release.to else "To everybody").classes("fine")
+                ui.label(f"To {listed(release.to)}" if release.to else "To everybody").classes(
+                    "fine"
+                )
                 if name in self.plan.published:
                     ui.label("Published already, by the plan").classes("fine")
                 self._told("release", name, self._out)
@@ -158,17 +197,25 @@ class Board:
                 if not found:
                     with ui.element("li"):
                         ui.label("Nothing is asked about it.").classes("muted")
-                        ui.link("Add a check on the page Start", self.visit.link("")).props(f'aria-label="Add a check on the page Start: {aria(name)}"')
+                        ui.link("Add a check on the page Start", self.visit.link("")).props(
+                            f'aria-label="Add a check on the page Start: {aria(name)}"'
+                        )
             self._actions(release, bool(found))
 
     def _actions(self, release: Release, asked: bool) -> None:
         name = release.name
         with ui.element("div").classes("actions"):
             if asked:
-                ui.button("Check", on_click=lambda: self._start(name)).props(f'outline dense no-caps aria-label="Check {aria(name)}"').mark(f"check-{name}")
-            ui.link("Open", self.visit.link("release", name)).props(f'aria-label="Open {aria(name)}"')
+                ui.button("Check", on_click=lambda: self._start(name)).props(
+                    f'outline dense no-caps aria-label="Check {aria(name)}"'
+                ).mark(f"check-{name}")
+            ui.link("Open", self.visit.link("release", name)).props(
+                f'aria-label="Open {aria(name)}"'
+            )
             if can_be_repaired(self.plan, release):
-                ui.link("Repair", self.visit.link("repair", name)).props(f'aria-label="Repair {aria(name)}"')
+                ui.link("Repair", self.visit.link("repair", name)).props(
+                    f'aria-label="Repair {aria(name)}"'
+                )
 
     def _tables(self) -> None:
         with ui.element("section").classes("stack").props('aria-label="Tables"'):
@@ -191,16 +238,22 @@ class Board:
     def _secrets(self) -> None:
         with ui.element("section").classes("stack").props('aria-label="Secrets"'):
             ui.html("Secrets", tag="h2", sanitize=False)
-            sensitive = {name: table.sensitive for name, table in self.plan.tables.items() if table.sensitive}
+            sensitive = {
+                name: table.sensitive for name, table in self.plan.tables.items() if table.sensitive
+            }
             with ui.element("div").classes("card"):
                 for table, columns in sensitive.items():
                     ui.label(f"Who in {table} has which {listed(columns, 'or')}")
                 for name, query in self.plan.secrets.items():
                     with ui.element("div"):
                         ui.label(name).style("font-weight: 600")
-                        ui.label(query.strip()).classes("mono codeline").props(f'tabindex="0" role="group" aria-label="Query of {aria(name)}"')
+                        ui.label(query.strip()).classes("mono codeline").props(
+                            f'tabindex="0" role="group" aria-label="Query of {aria(name)}"'
+                        )
                 if not sensitive and not self.plan.secrets:
-                    ui.label("The plan has no secrets yet: no sensitive column, no secret query.").classes("muted")
+                    ui.label(
+                        "The plan has no secrets yet: no sensitive column, no secret query."
+                    ).classes("muted")
 
     # -- work ---------------------------------------------------------------------------------------------
 
@@ -250,7 +303,9 @@ class Board:
 
 def sentence(plan: Plan, found: Sequence[Answer]) -> str:
     """The plan in one sentence."""
-    states = {name: state_of(one for one in found if name in one.check.releases) for name in plan.releases}
+    states = {
+        name: state_of(one for one in found if name in one.check.releases) for name in plan.releases
+    }
     breached = [name for name, state in states.items() if state == "breached"]
     if breached:
         return f"Do not release {listed(breached)}."
@@ -260,7 +315,9 @@ def sentence(plan: Plan, found: Sequence[Answer]) -> str:
         return "Nothing is breached, and not everything is decided."
     if not found:
         return "Nothing is asked yet."
-    unasked = [name for name, state in states.items() if state == "none" and name not in plan.published]
+    unasked = [
+        name for name, state in states.items() if state == "none" and name not in plan.published
+    ]
     if unasked:
         return f"What is checked holds; nothing is asked about {listed(unasked)}."
     return "All releases meet the checks of this plan."
@@ -268,7 +325,9 @@ def sentence(plan: Plan, found: Sequence[Answer]) -> str:
 
 def can_be_repaired(plan: Plan, release: Release) -> bool:
     """Is there anything that the page Repair can do about a release? Further views are looked for only where gamma-privacy is asked."""
-    return isinstance(release, Microdata | Synthetic) or any(one.kind == RESTORABLE and release.name in one.releases for one in plan.checks)
+    return isinstance(release, Microdata | Synthetic) or any(
+        one.kind == RESTORABLE and release.name in one.releases for one in plan.checks
+    )
 
 
 def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
@@ -276,13 +335,21 @@ def board_csv(plan: Plan, found: Sequence[Answer]) -> bytes:
     rows: list[tuple[str, ...]] = [COLUMNS]
     for name in plan.releases:
         mine = [one for one in found if name in one.check.releases]
-        rows += [(name, asked(one.check), *found_cells(one)) for one in mine] or [(name, "", WORDS["none"], "", "")]
+        rows += [(name, asked(one.check), *found_cells(one)) for one in mine] or [
+            (name, "", WORDS["none"], "", "")
+        ]
     return csv_bytes(rows)
 
 
 def found_cells(one: Answer) -> tuple[str, str, str]:
     """The state of a check, what was found, and when; a verdict from before the last change is only named."""
-    because = "" if one.verdict is None else f"was {one.verdict['status']}" if one.state == "stale" else first_sentence(one.verdict["because"])
+    because = (
+        ""
+        if one.verdict is None
+        else f"was {one.verdict['status']}"
+        if one.state == "stale"
+        else first_sentence(one.verdict["because"])
+    )
     return STATES.get(one.state, one.state), because, one.when or ""
 
 
@@ -299,7 +366,9 @@ def answer_line(one: Answer, release: str) -> None:
             if others:
                 ui.html(f" with {escape(listed(others))}", tag="span", sanitize=False)
             if one.verdict is not None and one.state != "stale":
-                ui.html(escape(f" · {in_short(one.verdict['because'])}"), tag="span", sanitize=False).classes("muted")
+                ui.html(
+                    escape(f" · {in_short(one.verdict['because'])}"), tag="span", sanitize=False
+                ).classes("muted")
 
 
 def asked(check: Check) -> str:
@@ -338,7 +407,9 @@ def what_it_is(release: Release) -> str:
         if release.file:
             return f"Microdata of {release.table}, found in {release.file}"
         levels = [f"{name} {level}" for name, level in release.generalization.items() if level]
-        return f"Microdata of {release.table}" + (f", levels {', '.join(levels)}" if levels else ", as it is")
+        return f"Microdata of {release.table}" + (
+            f", levels {', '.join(levels)}" if levels else ", as it is"
+        )
     if isinstance(release, View):
         query = " ".join(release.query.split())
         return f"View: {query if len(query) <= SHORT else query[: SHORT - 1] + '…'}"
@@ -350,22 +421,40 @@ def what_it_is(release: Release) -> str:
 def roles(table: Table) -> dict[str, Sequence[str]]:
     """The columns of a table by what they are."""
     found: dict[str, Sequence[str]] = {
-        "identifiers": table.identifiers, "quasi-identifiers": table.quasi_identifiers, "sensitive": table.sensitive,
+        "identifiers": table.identifiers,
+        "quasi-identifiers": table.quasi_identifiers,
+        "sensitive": table.sensitive,
         "insensitive": table.insensitive,
-    }  # fmt: skip
+    }
     taken = {name for names in found.values() for name in names}
     others = [name for name in table.columns if name not in taken]
-    return {role: names for role, names in {**found, "person": table.person, "columns" if not taken else "not released": others}.items() if names}
+    return {
+        role: names
+        for role, names in {
+            **found,
+            "person": table.person,
+            "columns" if not taken else "not released": others,
+        }.items()
+        if names
+    }
 
 
 def show_changes(moved: Sequence[Change]) -> None:
     """What changed since the check before."""
-    with ui.element("section").classes("card").props('aria-label="What changed" data-testid="changes"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="What changed" data-testid="changes"')
+    ):
         ui.html("Since the check before", tag="h2", sanitize=False)
         with ui.element("ul").classes("changes"):
             for one in moved:
                 with ui.element("li").classes(one.kind.replace(" ", "-")):
-                    ui.html(f'<span aria-hidden="true">{SIGNS[one.kind]}</span> {one.kind}', tag="b", sanitize=False)
+                    ui.html(
+                        f'<span aria-hidden="true">{SIGNS[one.kind]}</span> {one.kind}',
+                        tag="b",
+                        sanitize=False,
+                    )
                     ui.label(change_words(one))
 
 
@@ -373,7 +462,9 @@ def change_words(one: Change) -> str:
     """What became of a check, in words.
 
     >>> from tacit.web.checked import Change
-    >>> change_words(Change("better", "k-anonymity", "april", "breached", "holds", differently=True))
+    >>> change_words(
+    ...     Change("better", "k-anonymity", "april", "breached", "holds", differently=True)
+    ... )
     'k-anonymity of april: breached → holds, asked differently'
     >>> change_words(Change("changed", "k-anonymity", "april", "holds", "holds"))
     'k-anonymity of april: holds as before; the release, its data or what is out beside it changed'
@@ -382,9 +473,17 @@ def change_words(one: Change) -> str:
     if one.kind == "asked differently":
         return f"{about}: {one.now} as before, but something else was asked"
     if one.kind == "changed":
-        return f"{about}: {one.now} as before; the release, its data or what is out beside it changed"
+        return (
+            f"{about}: {one.now} as before; the release, its data or what is out beside it changed"
+        )
     went = " → ".join(state for state in (one.before, one.now) if state)
-    return f"{about}: {went}" + (", not asked any more" if one.kind == "gone" else ", asked differently" if one.differently else "")
+    return f"{about}: {went}" + (
+        ", not asked any more"
+        if one.kind == "gone"
+        else ", asked differently"
+        if one.differently
+        else ""
+    )
 
 
 def rows_of(source: Source, name: str) -> int:

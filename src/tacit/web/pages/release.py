@@ -79,7 +79,9 @@ async def show(visit: Visit, name: str) -> None:
         ui.link("Correct it on the page Start", visit.link(""))
         return
     if name not in plan.releases:
-        raise InputError(f"the plan has no release {name!r}.", hint=did_you_mean(name, list(plan.releases)))
+        raise InputError(
+            f"the plan has no release {name!r}.", hint=did_you_mean(name, list(plan.releases))
+        )
     await Page(visit, plan, plan.releases[name]).show()
 
 
@@ -105,7 +107,9 @@ class Page:
 
     async def _build(self) -> None:
         book = self.visit.book
-        found, checked = await asyncio.to_thread(lambda: (answers(self.plan, book.checked), book.checked))
+        found, checked = await asyncio.to_thread(
+            lambda: (answers(self.plan, book.checked), book.checked)
+        )
         mine = [one for one in found if self.name in one.check.releases]
         self._head.clear()
         with self._head:
@@ -120,25 +124,35 @@ class Page:
     def _verdict(self, found: Sequence[Answer]) -> None:
         """What it is, for whom, and the verdict in one sentence."""
         state = state_of(found)
-        ui.label(f"{what_it_is(self.release)} · {f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}").classes("muted")
+        ui.label(
+            f"{what_it_is(self.release)} · {f'to {listed(self.release.to)}' if self.release.to else 'to everybody'}"
+        ).classes("muted")
         with ui.element("div").classes(f"card verdict {state}"):
             with ui.element("div").classes("row"):
                 badge(state, WORDS.get(state, ""))
-                ui.html(escape(sentence(found)), tag="h2", sanitize=False).props('data-testid="verdict"')
+                ui.html(escape(sentence(found)), tag="h2", sanitize=False).props(
+                    'data-testid="verdict"'
+                )
             with ui.element("ul").classes("checks"):
                 for one in found:
                     answer_line(one, self.name)
             if not found:
                 ui.link("Add a check on the page Start", self.visit.link("")).mark("add-check")
             if times := sorted({one.when for one in found if one.when}):
-                ui.label(f"Checked {time_text(times[0])}. {unwatched(self.plan)}".strip()).classes("fine")
+                ui.label(f"Checked {time_text(times[0])}. {unwatched(self.plan)}".strip()).classes(
+                    "fine"
+                )
 
     def _buttons(self, has_checks: bool) -> None:
         with ui.element("div").classes("toolbar actions-bar"):
             if has_checks:
                 ui.button("Check", on_click=self._start).props("unelevated no-caps").mark("check")
-                ui.button("Report for you", on_click=lambda: self._report("owner")).props("outline no-caps").mark("report-owner")
-                ui.button("Report to share", on_click=lambda: self._report("shared")).props("outline no-caps").mark("report-shared")
+                ui.button("Report for you", on_click=lambda: self._report("owner")).props(
+                    "outline no-caps"
+                ).mark("report-owner")
+                ui.button("Report to share", on_click=lambda: self._report("shared")).props(
+                    "outline no-caps"
+                ).mark("report-shared")
             if can_be_repaired(self.plan, self.release):
                 ui.link("Repair it", self.visit.link("repair", self.name)).mark("repair")
             ui.link("Record it in the ledger", self.visit.link("ledger")).mark("record")
@@ -155,7 +169,9 @@ class Page:
             figures(section["figures"])
             self._cards(section)
             await self._by_kind(section)
-        if isinstance(self.release, Microdata) and not any(set(one["kinds"]) & set(MICRODATA) for one in sections):
+        if isinstance(self.release, Microdata) and not any(
+            set(one["kinds"]) & set(MICRODATA) for one in sections
+        ):
             await self._module("release_microdata", {})
 
     def _cards(self, section: Mapping[str, Any]) -> None:
@@ -163,7 +179,11 @@ class Page:
         elsewhere = {kind for kinds, _, cards in EVIDENCE if cards for kind in kinds}
         for key, card in zip(section["keys"], section["cards"], strict=True):
             if key.split(" | ")[0] not in elsewhere:
-                show_pictures(self.visit, show_card(self.visit, card, f"{self.name} {key.split(' | ')[0]}"), self.name)
+                show_pictures(
+                    self.visit,
+                    show_card(self.visit, card, f"{self.name} {key.split(' | ')[0]}"),
+                    self.name,
+                )
 
     async def _by_kind(self, section: Mapping[str, Any]) -> None:
         """What every module has to show; the pictures of a section are shown once."""
@@ -196,8 +216,19 @@ class Page:
 
     def _report(self, audience: Audience) -> None:
         book = self.visit.book
-        title = f"Report on {self.name}, {'with' if audience == 'owner' else 'without'} personal values"
-        work = book.works.start(REPORT, title, report, str(book.path), str(book.reach), (self.name,), audience, key=f"{self.name} {audience}")
+        title = (
+            f"Report on {self.name}, {'with' if audience == 'owner' else 'without'} personal values"
+        )
+        work = book.works.start(
+            REPORT,
+            title,
+            report,
+            str(book.path),
+            str(book.reach),
+            (self.name,),
+            audience,
+            key=f"{self.name} {audience}",
+        )
         self._follow_report(work, audience, at_once=True)
 
     def _follow_report(self, work: Work, audience: str, *, at_once: bool) -> None:
@@ -207,7 +238,9 @@ class Page:
         def ended(work: Work) -> None:
             if work.state == "done":
                 with shown:
-                    save_button(self.visit, "Save the report", file, lambda: work.result).mark(f"save-report-{audience}")
+                    save_button(self.visit, "Save the report", file, lambda: work.result).mark(
+                        f"save-report-{audience}"
+                    )
                 if at_once:
                     save(self.visit, file, work.result)
 
@@ -229,7 +262,11 @@ def sentence(found: Sequence[Answer]) -> str:
     if state == "holds":
         return f"It meets the checks of this plan: {listed([asked(one.check) for one in those])} {'hold' if len(those) > 1 else 'holds'}."
     because = in_short(those[0].verdict["because"]) if those[0].verdict is not None else ""
-    which = f"{first} is {state}" if len(those) == 1 else f"{len(those)} of {len(found)} checks are {state}, such as {first}"
+    which = (
+        f"{first} is {state}"
+        if len(those) == 1
+        else f"{len(those)} of {len(found)} checks are {state}, such as {first}"
+    )
     return f"{'Do not release it' if state == 'breached' else 'Not decided'}: {which}: {because}."
 
 

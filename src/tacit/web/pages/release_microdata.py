@@ -68,7 +68,11 @@ class People:
 
     def show(self) -> None:
         """Room for both; the table is counted when the page is there."""
-        with ui.element("section").classes("stack").props('aria-label="People" data-testid="people"') as self._place:
+        with (
+            ui.element("section")
+            .classes("stack")
+            .props('aria-label="People" data-testid="people"') as self._place
+        ):
             ui.html("People", tag="h2", sanitize=False)
             self._waiting = ui.label("Counting the table …").classes("muted").props('role="status"')
         ui.timer(0.05, self._open, once=True)
@@ -79,14 +83,29 @@ class People:
                 columns = await self.visit.book.ask(sensitive_of, self.release.name)
                 self._waiting.delete()
                 if not columns:
-                    notice("The release has no sensitive column: there is nothing to believe about anybody. Who can be found in it at all is a matter of group sizes.")
+                    notice(
+                        "The release has no sensitive column: there is nothing to believe about anybody. Who can be found in it at all is a matter of group sizes."
+                    )
                     return
                 self.column = columns[0]
                 if len(columns) > 1:
-                    ui.select(list(columns), value=self.column, label="Sensitive column", on_change=lambda event: self._choose(event.value)).props("outlined dense").mark("column")
+                    ui.select(
+                        list(columns),
+                        value=self.column,
+                        label="Sensitive column",
+                        on_change=lambda event: self._choose(event.value),
+                    ).props("outlined dense").mark("column")
                 with ui.element("div").classes("people-and-beliefs"):
-                    self._left = ui.element("section").classes("card").props('aria-label="The most exposed people"')
-                    self._right = ui.element("section").classes("card").props('aria-label="What an attacker believes" data-testid="beliefs"')
+                    self._left = (
+                        ui.element("section")
+                        .classes("card")
+                        .props('aria-label="The most exposed people"')
+                    )
+                    self._right = (
+                        ui.element("section")
+                        .classes("card")
+                        .props('aria-label="What an attacker believes" data-testid="beliefs"')
+                    )
                 await self._list()
             except TacitError as error:
                 show_error(error)
@@ -104,14 +123,30 @@ class People:
         with self._left:
             ui.html("The most exposed people", tag="h3", sanitize=False)
             key = " ".join(map(spoken, names)) or "what is known of them"
-            search = ui.input(f"Search by {key}").props("outlined dense clearable debounce=300").mark("search")
+            search = (
+                ui.input(f"Search by {key}")
+                .props("outlined dense clearable debounce=300")
+                .mark("search")
+            )
             self._told = ui.label().classes("fine").props('role="status"')
             caption = f"How sure one can be of each person's true {spoken(self.column)}, before and with the release"
             self._grid = await grid(
-                self.visit, [" ".join(names) or "person", spoken(self.column), "before", "with the release", "people in the group"], self._fetch,
-                name=f"exposed-{self.release.name}", caption=caption, total=min(total, LISTED), page=PAGE, pick=lambda row: self._pick(row.listed),
+                self.visit,
+                [
+                    " ".join(names) or "person",
+                    spoken(self.column),
+                    "before",
+                    "with the release",
+                    "people in the group",
+                ],
+                self._fetch,
+                name=f"exposed-{self.release.name}",
+                caption=caption,
+                total=min(total, LISTED),
+                page=PAGE,
+                pick=lambda row: self._pick(row.listed),
                 marked=lambda row: row.listed.after == 1,
-            )  # fmt: skip
+            )
             self._say(total)
         search.on_value_change(lambda event: self._search(event.value or "", total))
         first = await self.visit.book.ask(lines_of, self.release.name, self.column, 0, 1)
@@ -120,19 +155,32 @@ class People:
 
     def _say(self, total: int) -> None:
         if self._found is not None:
-            self._told.set_text(f"{len(self._found):,} found" + (", and perhaps more: type more of it." if len(self._found) >= FOUND else "."))
+            self._told.set_text(
+                f"{len(self._found):,} found"
+                + (", and perhaps more: type more of it." if len(self._found) >= FOUND else ".")
+            )
         else:
-            self._told.set_text(f"The {LISTED:,} most exposed of {people(total)}; others are found by searching." if total > LISTED else "")
+            self._told.set_text(
+                f"The {LISTED:,} most exposed of {people(total)}; others are found by searching."
+                if total > LISTED
+                else ""
+            )
 
     async def _search(self, text: str, total: int) -> None:
         try:
-            self._found = await self.visit.book.ask(matching, self.release.name, self.column, text) if text.strip() else None
+            self._found = (
+                await self.visit.book.ask(matching, self.release.name, self.column, text)
+                if text.strip()
+                else None
+            )
         except TacitError as error:
             with self._left:
                 show_error(error)
             return
         self._say(total)
-        await self._grid.restart(total=len(self._found) if self._found is not None else min(total, LISTED))
+        await self._grid.restart(
+            total=len(self._found) if self._found is not None else min(total, LISTED)
+        )
 
     async def _fetch(self, offset: int, limit: int, sort: Sort) -> list[Row]:
         if self._found is not None:
@@ -140,7 +188,12 @@ class People:
         rows: list[Row] = []
         end = min(offset + limit, LISTED)
         for begin in range(offset, end, PIECE):
-            rows += map(line, await self.visit.book.ask(lines_of, self.release.name, self.column, begin, min(PIECE, end - begin)))
+            rows += map(
+                line,
+                await self.visit.book.ask(
+                    lines_of, self.release.name, self.column, begin, min(PIECE, end - begin)
+                ),
+            )
         return rows
 
     # -- what is believed -----------------------------------------------------------------------------------
@@ -150,15 +203,43 @@ class People:
         self._one, self._value = one, None
         self._right.clear()
         with self._right:
-            ui.html(f"What an attacker believes about {escape(name_of(one.person))}", tag="h3", sanitize=False).props('data-testid="about"')
-            ui.label(f"{name_of(one.person) if one.person.identity else 'A person'} {known_facts(one.person.known)}.")
+            ui.html(
+                f"What an attacker believes about {escape(name_of(one.person))}",
+                tag="h3",
+                sanitize=False,
+            ).props('data-testid="about"')
+            ui.label(
+                f"{name_of(one.person) if one.person.identity else 'A person'} {known_facts(one.person.known)}."
+            )
             self._group = ui.label().classes("muted")
-            with ui.element("div").classes("knowledge").props('role="group" aria-label="What else somebody knows"'):
-                self._negations = Slider("Values that the person surely does not have (negations)", "negations", self._move)
-                self._implications = Slider("If-then facts about people (implications)", "implications", self._move)
-                self._anywhere = ui.switch("If-then facts may be about people of other groups", value=True, on_change=self._move).mark("anywhere")
-                self._select = ui.select({}, label="Belief in", on_change=self._turn).props("outlined dense").mark("value")
-            self._picture = ui.element("div").classes("stack").props('aria-live="polite" data-testid="belief-picture"')
+            with (
+                ui.element("div")
+                .classes("knowledge")
+                .props('role="group" aria-label="What else somebody knows"')
+            ):
+                self._negations = Slider(
+                    "Values that the person surely does not have (negations)",
+                    "negations",
+                    self._move,
+                )
+                self._implications = Slider(
+                    "If-then facts about people (implications)", "implications", self._move
+                )
+                self._anywhere = ui.switch(
+                    "If-then facts may be about people of other groups",
+                    value=True,
+                    on_change=self._move,
+                ).mark("anywhere")
+                self._select = (
+                    ui.select({}, label="Belief in", on_change=self._turn)
+                    .props("outlined dense")
+                    .mark("value")
+                )
+            self._picture = (
+                ui.element("div")
+                .classes("stack")
+                .props('aria-live="polite" data-testid="belief-picture"')
+            )
             ui.label(MORE).classes("fine")
             ui.timer(0.3, lambda: self._warm(one), once=True)
         await self._move()
@@ -166,7 +247,9 @@ class People:
     async def _warm(self, one: Listed) -> None:
         """Look up before they are needed whom an implication would be about: the first move of the slider is then as fast as others."""
         with suppress(TacitError):
-            await self.visit.book.ask(believe, self.release.name, self.column, one, Amount(implications=1), None)
+            await self.visit.book.ask(
+                believe, self.release.name, self.column, one, Amount(implications=1), None
+            )
 
     async def _turn(self) -> None:
         self._value = self._select.value
@@ -179,7 +262,9 @@ class People:
         amount = Amount(self._negations.value, self._implications.value, bool(self._anywhere.value))
         value = None if self._value is None else self._values[self._value]
         try:
-            found = await self.visit.book.ask(believe, self.release.name, self.column, one, amount, value)
+            found = await self.visit.book.ask(
+                believe, self.release.name, self.column, one, amount, value
+            )
         except TacitError as error:
             with self._picture:
                 show_error(error)
@@ -194,8 +279,13 @@ class People:
         self._negations.limit(min(MOST, found.different - 1) if counted else 0)
         self._implications.limit(MOST if counted else 0)
         self._anywhere.set_enabled(counted)
-        names = {number: value_text(value) + (" (true)" if value == found.true else "") for number, value in enumerate(self._values)}
-        chosen = next((number for number, value in enumerate(self._values) if value == found.asked), None)
+        names = {
+            number: value_text(value) + (" (true)" if value == found.true else "")
+            for number, value in enumerate(self._values)
+        }
+        chosen = next(
+            (number for number, value in enumerate(self._values) if value == found.asked), None
+        )
         if names != self._select.options:
             self._value = chosen
             self._select.set_options(names, value=chosen)
@@ -204,7 +294,12 @@ class People:
             self._words(found)
             picture(self.visit, believed_chart(found), f"belief-{self.release.name}")
             with ui.element("div").classes("toolbar"):
-                save_button(self.visit, "Save the beliefs (CSV)", f"beliefs-{self.release.name}.csv", lambda: beliefs_csv(found))
+                save_button(
+                    self.visit,
+                    "Save the beliefs (CSV)",
+                    f"beliefs-{self.release.name}.csv",
+                    lambda: beliefs_csv(found),
+                )
 
     def _words(self, found: Believed) -> None:
         """What is known and believed, in words."""
@@ -214,14 +309,24 @@ class People:
             ui.label(f"No {spoken(self.column)} is known in this group.").classes("muted")
             return
         if found.true is None:
-            ui.label(f"The table has no {spoken(self.column)} of this person: whoever counts believes something all the same, rightly or wrongly.").classes("fine")
+            ui.label(
+                f"The table has no {spoken(self.column)} of this person: whoever counts believes something all the same, rightly or wrongly."
+            ).classes("fine")
         belief = found[found.asked]
         claim = f"{again(found.person)} {saying(found.column, found.asked)}"
         if not found.facts:
-            ui.label(f"Somebody who sees the release believes with {percent(belief.after)} that {claim}; without it, with {percent(belief.before)}.").props('data-testid="belief"')
+            ui.label(
+                f"Somebody who sees the release believes with {percent(belief.after)} that {claim}; without it, with {percent(belief.before)}."
+            ).props('data-testid="belief"')
             return
-        sure = "knows" if belief.knowing == 1 else f"believes with {percent(belief.knowing or belief.after)}"
-        ui.label(f"Somebody who sees the release {sure} that {claim}, if they also know that").props('data-testid="belief"')
+        sure = (
+            "knows"
+            if belief.knowing == 1
+            else f"believes with {percent(belief.knowing or belief.after)}"
+        )
+        ui.label(
+            f"Somebody who sees the release {sure} that {claim}, if they also know that"
+        ).props('data-testid="belief"')
         with ui.element("ul").classes("facts-known").props('data-testid="facts"'):
             for fact in found.facts:
                 ui.html(escape(fact), tag="li", sanitize=False)
@@ -232,15 +337,25 @@ class People:
 class Slider:
     """A number from 0 on, moved by mouse or by the arrow keys: the browser's own control, which screen readers know."""
 
-    def __init__(self, label: str, mark: str, moved: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def __init__(
+        self, label: str, mark: str, moved: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
         self.value, self._most, self._label, self._mark, self._moved = 0, MOST, label, mark, moved
         with ui.element("div").classes("slider"):
             with ui.element("div").classes("row between"):
                 ui.label(label).classes("fine")
-                self._shown = ui.label("0").style("font-weight: 650").props(f'data-testid="{mark}-value"')
+                self._shown = (
+                    ui.label("0").style("font-weight: 650").props(f'data-testid="{mark}-value"')
+                )
             # As HTML: an element of the page would be set back to its first value whenever something else on the page changes.
             self._input = ui.html(self._html(), sanitize=False)
-            self._input.on("input", self._move, js_handler="(event) => emit(event.target.value)", throttle=THROTTLE, leading_events=False)
+            self._input.on(
+                "input",
+                self._move,
+                js_handler="(event) => emit(event.target.value)",
+                throttle=THROTTLE,
+                leading_events=False,
+            )
 
     def limit(self, most: int) -> None:
         """From now on at most this. The control is drawn again only where that changes: a hand may be on it."""
@@ -266,16 +381,40 @@ def group_words(found: Believed) -> str:
     """The group of a person in words."""
     if found.people == 1:
         alone = "Nobody else looks the same in the release"
-        return f"{alone}." if found.known else f"{alone}, and the {spoken(found.column)} is not known."
-    known = f", and the {spoken(found.column)} of {found.known:,} of them is known" if found.known < found.people else ""
-    same = "they all have the same value" if not known else "it is the same value each time" if found.known > 1 else ""
-    have = f"they have {found.different:,} different values" if found.different > 1 else same if found.different == 1 else ""
-    return f"{people(found.people)} look the same in the release{known}{f'; {have}' if have else ''}."
+        return (
+            f"{alone}." if found.known else f"{alone}, and the {spoken(found.column)} is not known."
+        )
+    known = (
+        f", and the {spoken(found.column)} of {found.known:,} of them is known"
+        if found.known < found.people
+        else ""
+    )
+    same = (
+        "they all have the same value"
+        if not known
+        else "it is the same value each time"
+        if found.known > 1
+        else ""
+    )
+    have = (
+        f"they have {found.different:,} different values"
+        if found.different > 1
+        else same
+        if found.different == 1
+        else ""
+    )
+    return (
+        f"{people(found.people)} look the same in the release{known}{f'; {have}' if have else ''}."
+    )
 
 
 def line(one: Listed) -> Line:
     """Somebody as a row of the table."""
-    who = name_of(one.person) if one.person.identity else f"{known_facts(one.person.known)}{f' ({one.alike:,} alike)' if one.alike > 1 else ''}"
+    who = (
+        name_of(one.person)
+        if one.person.identity
+        else f"{known_facts(one.person.known)}{f' ({one.alike:,} alike)' if one.alike > 1 else ''}"
+    )
     value = None if one.value is None else value_text(one.value)
     found = Line((who, value, share(one.before), share(one.after), f"{one.size:,}"))
     found.listed = one
@@ -289,8 +428,25 @@ def share(belief: Any) -> str | None:
 
 def beliefs_csv(found: Believed) -> bytes:
     """The beliefs in every value, exactly."""
-    head = (spoken(found.column), "true", "before", "with the release", "with this knowledge", "at most with so much knowledge")
-    rows = [(value_text(one.value), one.value == found.true, one.before, one.after, one.knowing, one.at_most) for one in found.beliefs]
+    head = (
+        spoken(found.column),
+        "true",
+        "before",
+        "with the release",
+        "with this knowledge",
+        "at most with so much knowledge",
+    )
+    rows = [
+        (
+            value_text(one.value),
+            one.value == found.true,
+            one.before,
+            one.after,
+            one.knowing,
+            one.at_most,
+        )
+        for one in found.beliefs
+    ]
     return csv_bytes([head, *rows])
 
 
@@ -319,6 +475,10 @@ def matching(source: Source, release: str, column: str, text: str) -> list[Liste
     return room_of(source, release, column).roster.search(text)
 
 
-def believe(source: Source, release: str, column: str, one: Listed, amount: Amount, value: Any) -> Believed:
+def believe(
+    source: Source, release: str, column: str, one: Listed, amount: Amount, value: Any
+) -> Believed:
     """What is believed about somebody."""
-    return room_of(source, release, column).believer.believe(one.person, one.group, one.value, amount, value)
+    return room_of(source, release, column).believer.believe(
+        one.person, one.group, one.value, amount, value
+    )

@@ -56,12 +56,23 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         show_pictures(visit, charts_of(section), name)
     for verdict in verdicts:
         if rows := crowd_rows(verdict):
-            with ui.element("section").classes("card").props('aria-label="The smallest crowds" data-testid="crowds"'):
+            with (
+                ui.element("section")
+                .classes("card")
+                .props('aria-label="The smallest crowds" data-testid="crowds"')
+            ):
                 small_crowds(visit, verdict, rows)
-    with ui.element("section").classes("card").props('aria-label="Everybody" data-testid="everybody"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="Everybody" data-testid="everybody"')
+    ):
         heading(f"Everybody in {listed(section['releases'])}")
         if await to_thread(is_stale, visit, checked, section):
-            notice("The plan or its data changed after this verdict. Check again, and everybody is counted.", "warn")
+            notice(
+                "The plan or its data changed after this verdict. Check again, and everybody is counted.",
+                "warn",
+            )
         else:
             await Everybody(visit, name, section, verdicts).show()
         rests_on()
@@ -71,7 +82,9 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
 def verdicts_of(checked: dict[str, Any], section: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The verdicts of a section about overlapping views."""
     found = by_key(checked)
-    return [found[key] for key in section["keys"] if key in found and found[key]["check"] in OF_OVERLAPS]
+    return [
+        found[key] for key in section["keys"] if key in found and found[key]["check"] in OF_OVERLAPS
+    ]
 
 
 def charts_of(section: Mapping[str, Any]) -> list[Chart]:
@@ -96,7 +109,13 @@ def stamp_of(checked: Mapping[str, Any], section: Mapping[str, Any]) -> str:
 class Everybody:
     """The table of everybody: counted by a piece of work, then searched, sorted and marked here."""
 
-    def __init__(self, visit: Visit, name: str, section: Mapping[str, Any], verdicts: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        visit: Visit,
+        name: str,
+        section: Mapping[str, Any],
+        verdicts: Sequence[Mapping[str, Any]],
+    ) -> None:
         self.visit, self.name, self.releases = visit, name, tuple(section["releases"])
         self.limit = asked_limit(verdicts) or USUAL
         self.search = ""
@@ -114,14 +133,23 @@ class Everybody:
                 self._follow(work or self._start())
             else:
                 many = f"{people(self._many)}: it" if self._many is not None else "It"
-                ui.label(f"{many} may take a while to count what can be believed about each of them.").classes("muted")
+                ui.label(
+                    f"{many} may take a while to count what can be believed about each of them."
+                ).classes("muted")
                 self._again("Count everybody")
 
     def _start(self) -> Work:
         book = self.visit.book
         folder = book.folder / STATE
         return book.works.start(
-            KIND, f"Beliefs about everybody in {listed(self.releases)}", everybody, str(book.path), str(book.reach), self.releases, str(folder), key=self._key
+            KIND,
+            f"Beliefs about everybody in {listed(self.releases)}",
+            everybody,
+            str(book.path),
+            str(book.reach),
+            self.releases,
+            str(folder),
+            key=self._key,
         )
 
     def _follow(self, work: Work) -> None:
@@ -147,27 +175,59 @@ class Everybody:
     async def _counted(self, work: Work) -> None:
         self.looked: Looked = work.result
         stages = self.looked.stages
-        self.file = PeopleFile(self.visit.book.folder / STATE / self.looked.file, len(self.looked.key), stages.sizes)
+        self.file = PeopleFile(
+            self.visit.book.folder / STATE / self.looked.file, len(self.looked.key), stages.sizes
+        )
         ui.label(introduction(self.looked)).classes("muted")
         if stages.missing:
-            notice(f"Not everything was counted: {stages.missing}. Those who are missing have no share below.", "warn")
+            notice(
+                f"Not everything was counted: {stages.missing}. Those who are missing have no share below.",
+                "warn",
+            )
         with ui.element("div").classes("toolbar"):
-            search = ui.input(f"Search by {' and '.join(self.looked.key)}").props("dense outlined clearable debounce=300").style("min-width: 15rem").mark("search")
-            limit = ui.number("Mark shares above (percent)", value=float(self.limit * 100), min=0, max=100).props("dense outlined debounce=400").style("min-width: 15rem").mark("limit")
+            search = (
+                ui.input(f"Search by {' and '.join(self.looked.key)}")
+                .props("dense outlined clearable debounce=300")
+                .style("min-width: 15rem")
+                .mark("search")
+            )
+            limit = (
+                ui.number(
+                    "Mark shares above (percent)", value=float(self.limit * 100), min=0, max=100
+                )
+                .props("dense outlined debounce=400")
+                .style("min-width: 15rem")
+                .mark("limit")
+            )
         self._above = ui.label().props('role="status"').mark("above")
         self._chart = ui.element("div")
         columns = columns_of(self.looked)
         self._grid: Grid = await grid(
-            self.visit, columns, self._fetch, name="everybody", caption="Everybody whom one of the views could show", total=self.file.count(),
-            sortable=[columns[0], SHARE, SINCE, ALIKE], sort=(SHARE, True), pick=self._pick, marked=lambda row: is_above(self.looked, row, self.limit),
-        )  # fmt: skip
+            self.visit,
+            columns,
+            self._fetch,
+            name="everybody",
+            caption="Everybody whom one of the views could show",
+            total=self.file.count(),
+            sortable=[columns[0], SHARE, SINCE, ALIKE],
+            sort=(SHARE, True),
+            pick=self._pick,
+            marked=lambda row: is_above(self.looked, row, self.limit),
+        )
         self._course = ui.element("div").props('role="status"')
         search.on_value_change(lambda event: self._searched(event.value or ""))
         limit.on_value_change(lambda event: self._limited(event.value))
         self._tell_above()
         heading("The fewest who are treated alike", "h3")
-        ui.label("Whatever values these people have, each view would show the same of them: nothing tells one from the other.").classes("muted")
-        small_table(self.visit, ("people", "who", "could be in"), await alike(self.looked, self.file), "treated-alike")
+        ui.label(
+            "Whatever values these people have, each view would show the same of them: nothing tells one from the other."
+        ).classes("muted")
+        small_table(
+            self.visit,
+            ("people", "who", "could be in"),
+            await alike(self.looked, self.file),
+            "treated-alike",
+        )
         self._again("Count again")
 
     async def _fetch(self, offset: int, limit: int, sort: Sort) -> list[Row]:
@@ -205,8 +265,15 @@ class Everybody:
         self._course.clear()
         who = " ".join(str(one) for one in row[: len(self.looked.key)])
         with self._course, ui.element("div").classes("stack"):
-            ui.label(f"What can be believed about {who}, release by release").style("font-weight: 600")
-            small_table(self.visit, ("after", SHARE, spoken(self.looked.stages.sensitive)), course_rows(self.looked, class_of(row)), "one-person")
+            ui.label(f"What can be believed about {who}, release by release").style(
+                "font-weight: 600"
+            )
+            small_table(
+                self.visit,
+                ("after", SHARE, spoken(self.looked.stages.sensitive)),
+                course_rows(self.looked, class_of(row)),
+                "one-person",
+            )
             if told := may_have(self.looked, class_of(row)):
                 ui.label(told).classes("muted")
 
@@ -234,13 +301,18 @@ def people_in(section: Mapping[str, Any], verdicts: Sequence[Mapping[str, Any]])
     for number, meaning in section["figures"]:
         if meaning == PEOPLE:
             return int(number.replace(",", ""))
-    sizes = next((one["measured"]["sizes"] for one in verdicts if one["measured"].get("sizes")), None)
+    sizes = next(
+        (one["measured"]["sizes"] for one in verdicts if one["measured"].get("sizes")), None
+    )
     return sum(int(size) * int(many) for size, many in sizes.items()) if sizes else None
 
 
 def asked_limit(verdicts: Sequence[Mapping[str, Any]]) -> Fraction | None:
     """The smallest gamma that was asked for."""
-    return min((Fraction(one["required"]["gamma"]) for one in verdicts if one["check"] == GAMMA), default=None)
+    return min(
+        (Fraction(one["required"]["gamma"]) for one in verdicts if one["check"] == GAMMA),
+        default=None,
+    )
 
 
 def limit_from(percent: Any) -> Fraction | None:
@@ -260,7 +332,16 @@ def columns_of(looked: Looked) -> list[str]:
     """The columns of the table of everybody."""
     releases = [one.release for one in looked.stages.stages]
     before = [f"before {releases[-1]}"] if len(releases) > 1 else []
-    return [*looked.key, SHARE, VALUE, *before, SINCE, "truly has", ALIKE, *(["could be in"] if len(releases) > 1 else [])]
+    return [
+        *looked.key,
+        SHARE,
+        VALUE,
+        *before,
+        SINCE,
+        "truly has",
+        ALIKE,
+        *(["could be in"] if len(releases) > 1 else []),
+    ]
 
 
 def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
@@ -268,10 +349,22 @@ def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
     key, class_, truly = one
     stages = looked.stages
     now, several = standing(stages, class_, limit), len(stages.stages) > 1
-    since = "" if now.since is None else f"{stages.stages[now.since].release}{'' if now.is_settled else ', or before'}"
+    since = (
+        ""
+        if now.since is None
+        else f"{stages.stages[now.since].release}{'' if now.is_settled else ', or before'}"
+    )
     belief = "not counted" if now.belief is None else share_text(now.belief, limit)
     value = "" if now.value is None else value_words(stages.values[now.value])
-    before = [("nothing known" if class_ in stages.stages[-2].unseen else "not counted") if now.before is None else share_text(now.before, limit)] if several else []
+    before = (
+        [
+            ("nothing known" if class_ in stages.stages[-2].unseen else "not counted")
+            if now.before is None
+            else share_text(now.before, limit)
+        ]
+        if several
+        else []
+    )
     true = "not known" if truly is None else value_words(stages.values[truly])
     inside = [", ".join(could_be_in(looked, class_))] if several else []
     row = PersonRow((*key, belief, value, *before, since, true, people(now.people), *inside))
@@ -281,7 +374,11 @@ def person_row(looked: Looked, one: Person, limit: Fraction) -> PersonRow:
 
 def could_be_in(looked: Looked, class_: int) -> list[str]:
     """The views that could show the people of a class."""
-    return [view for view, could in zip(looked.views, looked.could_be[class_].tolist(), strict=True) if could]
+    return [
+        view
+        for view, could in zip(looked.views, looked.could_be[class_].tolist(), strict=True)
+        if could
+    ]
 
 
 def order_of(looked: Looked, column: str, backwards: bool, limit: Fraction) -> list[int] | None:
@@ -319,9 +416,23 @@ def course_rows(looked: Looked, class_: int) -> list[tuple[str, str, str]]:
     for stage in looked.stages.stages:
         found = stage.largest.get(class_)
         if found is not None:
-            rows.append((stage.release, share_text(found.least), value_words(looked.stages.values[found.value])))
+            rows.append(
+                (
+                    stage.release,
+                    share_text(found.least),
+                    value_words(looked.stages.values[found.value]),
+                )
+            )
         else:
-            rows.append((stage.release, "", "nothing known: in none of the releases so far" if class_ in stage.unseen else f"not counted: {stage.missing}"))
+            rows.append(
+                (
+                    stage.release,
+                    "",
+                    "nothing known: in none of the releases so far"
+                    if class_ in stage.unseen
+                    else f"not counted: {stage.missing}",
+                )
+            )
     return rows
 
 
@@ -330,8 +441,18 @@ def may_have(looked: Looked, class_: int) -> str:
     shares = looked.stages.shares.get(class_)
     if not shares:
         return ""
-    found = sorted(((share, value) for value, share in enumerate(shares) if share), key=lambda one: (-one[0], one[1]))
-    return "In all fitting tables: " + ", ".join(f"{value_words(looked.stages.values[value])} {share_text(share)}" for share, value in found) + "."
+    found = sorted(
+        ((share, value) for value, share in enumerate(shares) if share),
+        key=lambda one: (-one[0], one[1]),
+    )
+    return (
+        "In all fitting tables: "
+        + ", ".join(
+            f"{value_words(looked.stages.values[value])} {share_text(share)}"
+            for share, value in found
+        )
+        + "."
+    )
 
 
 # -- crowds, and what it rests on -----------------------------------------------------------------------
@@ -344,15 +465,22 @@ def crowd_rows(verdict: Mapping[str, Any]) -> list[tuple[str, str]]:
     sets = sorted(verdict["measured"].get("sets", ()), key=len)
     if sets:
         return [(f"{len(one):,}", some_names(one)) for one in sets[:MOST_CROWDS]]
-    sizes = sorted((int(size), int(many)) for size, many in verdict["measured"].get("sizes", {}).items())
-    return [(f"{size:,}", f"{many:,} such crowd{'s' if many > 1 else ''}") for size, many in sizes[:MOST_CROWDS]]
+    sizes = sorted(
+        (int(size), int(many)) for size, many in verdict["measured"].get("sizes", {}).items()
+    )
+    return [
+        (f"{size:,}", f"{many:,} such crowd{'s' if many > 1 else ''}")
+        for size, many in sizes[:MOST_CROWDS]
+    ]
 
 
 def small_crowds(visit: Visit, verdict: Mapping[str, Any], rows: Sequence[tuple[str, str]]) -> None:
     """The smallest crowds as a table."""
     required = verdict["required"]["k"]
     heading(f"The smallest crowds of {required}-{verdict['check'].partition('-')[2].upper()}")
-    ui.label(f"A crowd are people who could swap their values, and no release would look different. Asked are {required} or more in each.").classes("muted")
+    ui.label(
+        f"A crowd are people who could swap their values, and no release would look different. Asked are {required} or more in each."
+    ).classes("muted")
     small_table(visit, ("people", "who"), rows, "smallest-crowds")
 
 
@@ -364,20 +492,34 @@ async def alike(looked: Looked, file: PeopleFile) -> list[tuple[str, str, str]]:
         many = looked.stages.sizes[class_]
         names = [" ".join(value_words(part) for part in key) for key, _, _ in found]
         inside = could_be_in(looked, class_)
-        rows.append((f"{many:,}", listed([*names, *([f"{many - len(names):,} more"] if many > len(names) else [])]), listed(inside) or "none"))
+        rows.append(
+            (
+                f"{many:,}",
+                listed([*names, *([f"{many - len(names):,} more"] if many > len(names) else [])]),
+                listed(inside) or "none",
+            )
+        )
     return rows
 
 
 def rests_on() -> None:
     """What the shares mean, and what they rely on."""
     ui.label("These shares are beliefs for somebody to whom all fitting tables are equally likely.")
-    with ui.expansion("What a share is, and what that assumes").props('dense data-testid="equally-likely"').classes("muted"):
+    with (
+        ui.expansion("What a share is, and what that assumes")
+        .props('dense data-testid="equally-likely"')
+        .classes("muted")
+    ):
         ui.label(EQUALLY)
 
 
 def is_restorable(verdict: Mapping[str, Any]) -> bool:
     """May the page Repair bring gamma-privacy back? No view makes what is certain uncertain."""
-    return bool(verdict["check"] == GAMMA and verdict["status"] == "breached" and verdict["measured"].get("gamma") != "1")
+    return bool(
+        verdict["check"] == GAMMA
+        and verdict["status"] == "breached"
+        and verdict["measured"].get("gamma") != "1"
+    )
 
 
 def what_next(visit: Visit, name: str, verdicts: Sequence[Mapping[str, Any]]) -> None:
@@ -385,9 +527,14 @@ def what_next(visit: Visit, name: str, verdicts: Sequence[Mapping[str, Any]]) ->
     if any(map(is_restorable, verdicts)):
         with ui.element("div").classes("notice info"):
             ui.label("Further views, all of them true, may bring everybody's share down again.")
-            ui.link("Repair: look for such views (restore)", visit.link("repair", name)).mark("restore")
+            ui.link("Repair: look for such views (restore)", visit.link("repair", name)).mark(
+                "restore"
+            )
     elif any(one["status"] == "breached" for one in verdicts):
-        notice("To make it hold: publish fewer of these releases, or give them coarser conditions.", "warn")
+        notice(
+            "To make it hold: publish fewer of these releases, or give them coarser conditions.",
+            "warn",
+        )
 
 
 def heading(text: str, tag: str = "h2") -> ui.element:
@@ -395,10 +542,17 @@ def heading(text: str, tag: str = "h2") -> ui.element:
     return ui.html(escape(text), tag=tag, sanitize=False)
 
 
-def small_table(visit: Visit, head: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> None:
+def small_table(
+    visit: Visit, head: Sequence[str], rows: Sequence[Sequence[str]], name: str
+) -> None:
     """A table of a few rows, which can be saved."""
     with ui.element("div").classes("stack").style("gap: .25rem"):
-        with ui.element("div").classes("scroll").props(f'tabindex="0" role="region" aria-label="{aria(name.replace("-", " "))}"'), ui.element("table").classes("plain"):
+        with (
+            ui.element("div")
+            .classes("scroll")
+            .props(f'tabindex="0" role="region" aria-label="{aria(name.replace("-", " "))}"'),
+            ui.element("table").classes("plain"),
+        ):
             with ui.element("thead"), ui.element("tr"):
                 for one in head:
                     with ui.element("th").props('scope="col"'):
@@ -410,4 +564,6 @@ def small_table(visit: Visit, head: Sequence[str], rows: Sequence[Sequence[str]]
                             with ui.element("td"):
                                 ui.label(cell)
         with ui.element("div").classes("toolbar"):
-            save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes([head, *rows])).props(f'aria-label="Save CSV: {aria(name.replace("-", " "))}"')
+            save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes([head, *rows])).props(
+                f'aria-label="Save CSV: {aria(name.replace("-", " "))}"'
+            )

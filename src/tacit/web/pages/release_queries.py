@@ -31,7 +31,11 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
     asked = await asked_now(visit)
     read: dict[str, Read] = {}
     for key, verdict, card in of_section(checked, section, OF_QUERIES):
-        with ui.element("section").classes("stack").props(f'aria-label="{aria(title_of(verdict))}" data-testid="perfect-privacy"'):
+        with (
+            ui.element("section")
+            .classes("stack")
+            .props(f'aria-label="{aria(title_of(verdict))}" data-testid="perfect-privacy"')
+        ):
             found = await of_verdict(visit, name, asked.get(key), verdict, card)
             read |= {one.name: one for one in found.read} if found else {}
     if read:
@@ -42,7 +46,11 @@ async def asked_now(visit: Visit) -> dict[str, int]:
     """The places, in the plan as it is now, of the checks whose verdicts still speak of it."""
 
     def look() -> dict[str, int]:
-        return {one.key: place for place, one in enumerate(answers(visit.book.plan(), visit.book.checked)) if one.state not in ("stale", "unchecked")}
+        return {
+            one.key: place
+            for place, one in enumerate(answers(visit.book.plan(), visit.book.checked))
+            if one.state not in ("stale", "unchecked")
+        }
 
     return await to_thread(look)
 
@@ -52,11 +60,16 @@ def title_of(verdict: Mapping[str, Any]) -> str:
     return f"perfect privacy of {verdict['subject']['secret']}"
 
 
-async def of_verdict(visit: Visit, name: str, place: int | None, verdict: Mapping[str, Any], card: str) -> QueryEvidence | None:
+async def of_verdict(
+    visit: Visit, name: str, place: int | None, verdict: Mapping[str, Any], card: str
+) -> QueryEvidence | None:
     """One verdict: its card with the queries side by side, and what would help. Without a place the plan has changed since."""
     show_card(visit, card, f"{name} {verdict['subject']['secret']}")
     if place is None:
-        notice("The plan or its data were changed after this verdict. Check again to see how the queries are read now.", "warn")
+        notice(
+            "The plan or its data were changed after this verdict. Check again to see how the queries are read now.",
+            "warn",
+        )
         return None
     try:
         found = await visit.book.ask(query_evidence, place, verdict)
@@ -74,17 +87,31 @@ async def of_verdict(visit: Visit, name: str, place: int | None, verdict: Mappin
 def changes(visit: Visit, found: QueryEvidence) -> None:
     """Changes after which it would hold, each with a button that shows the text to put into the plan."""
     plan = visit.book.plan()
-    with ui.element("section").classes("card").props('aria-label="Changes that help" data-testid="changes"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="Changes that help" data-testid="changes"')
+    ):
         heading("To make it hold", "h2")
         ui.label(ONE_CHANGE if len(found.changes) == 1 else SOME_CHANGES).classes("muted")
         for change in found.changes:
             where, text = plan_text(plan, change)
             with ui.element("div").classes("stack change-row"):
                 with ui.element("div").classes("row between"):
-                    ui.label(f"{change.words[:1].upper()}{change.words[1:]}").style("font-weight: 600")
-                    button = ui.button("Show the text for the plan").props("flat dense no-caps aria-expanded=false").mark("show-change")
+                    ui.label(f"{change.words[:1].upper()}{change.words[1:]}").style(
+                        "font-weight: 600"
+                    )
+                    button = (
+                        ui.button("Show the text for the plan")
+                        .props("flat dense no-caps aria-expanded=false")
+                        .mark("show-change")
+                    )
                 shown = ui.element("div").classes("stack").props('role="status"')
-            button.on_click(lambda shown=shown, where=where, text=text, button=button: toggle(visit, button, shown, where, text))
+            button.on_click(
+                lambda shown=shown, where=where, text=text, button=button: toggle(
+                    visit, button, shown, where, text
+                )
+            )
 
 
 def toggle(visit: Visit, button: ui.button, place: ui.element, where: str, text: str) -> None:
@@ -102,7 +129,9 @@ def toggle(visit: Visit, button: ui.button, place: ui.element, where: str, text:
 
     with place:
         ui.label(where).classes("fine")
-        ui.label(text).classes("mono codeline plan-lines").props('tabindex="0" role="region" aria-label="Text for the plan" data-testid="plan-lines"')
+        ui.label(text).classes("mono codeline plan-lines").props(
+            'tabindex="0" role="region" aria-label="Text for the plan" data-testid="plan-lines"'
+        )
         with ui.element("div").classes("toolbar"):
             ui.button("Copy", on_click=copy).props("flat dense no-caps").mark("copy-change")
             ui.link("Open the plan on the Start page", visit.link(""))
@@ -113,14 +142,20 @@ def toggle(visit: Visit, button: ui.button, place: ui.element, where: str, text:
 
 def how_read(read: list[Read]) -> None:
     """How each query was read, as `tacit explain` tells it."""
-    with ui.element("section").classes("card").props('aria-label="How the queries were read" data-testid="how-read"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="How the queries were read" data-testid="how-read"')
+    ):
         heading("How the queries were read", "h2")
         ui.label(READ).classes("muted")
         with ui.element("div").classes("query-texts"):
             for one in read:
                 with ui.element("div").classes("stack"):
                     heading(f"{one.role} {one.name}", "h3")
-                    ui.label("\n".join(one.lines)).classes("mono codeline read-lines").props(f'tabindex="0" role="region" aria-label="How {aria(one.name)} was read"')
+                    ui.label("\n".join(one.lines)).classes("mono codeline read-lines").props(
+                        f'tabindex="0" role="region" aria-label="How {aria(one.name)} was read"'
+                    )
 
 
 def heading(text: str, tag: str) -> None:

@@ -67,15 +67,35 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
 
 async def of_release(visit: Visit, release: Synthetic, stamp: str) -> None:
     """One synthetic release."""
-    with ui.element("section").classes("card").props(f'aria-label="What {aria(release.name)} promises"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props(f'aria-label="What {aria(release.name)} promises"')
+    ):
         heading("What is protected, and what not", "h2")
-        for term, text in (("Protected", protected(release)), ("Not protected", not_protected(release)), ("One person", unit(release))):
+        for term, text in (
+            ("Protected", protected(release)),
+            ("Not protected", not_protected(release)),
+            ("One person", unit(release)),
+        ):
             with ui.element("div"):
                 ui.label(term).classes("fine")
                 ui.label(f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}")
-        noise = Worked(visit, PROMISE, f"The noise of {release.name}", promise, (release.name,), stamp, lambda work: promised(visit, release, *work.result))
+        noise = Worked(
+            visit,
+            PROMISE,
+            f"The noise of {release.name}",
+            promise,
+            (release.name,),
+            stamp,
+            lambda work: promised(visit, release, *work.result),
+        )
         await noise.show()
-    with ui.element("section").classes("card").props(f'aria-label="A written output of {aria(release.name)}" data-testid="utility"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props(f'aria-label="A written output of {aria(release.name)}" data-testid="utility"')
+    ):
         heading("True and synthetic people", "h2")
         await Comparing(visit, release, stamp).show()
 
@@ -83,8 +103,24 @@ async def of_release(visit: Visit, release: Synthetic, stamp: str) -> None:
 class Worked:
     """A part of the page that a piece of work makes; a reload finds the work again, and what it found."""
 
-    def __init__(self, visit: Visit, kind: str, title: str, function: Callable[..., Any], arguments: tuple[str, ...], stamp: str, build: Callable[[Work], Any]) -> None:
-        self.visit, self.kind, self.title, self.function, self.arguments, self.build = visit, kind, title, function, arguments, build
+    def __init__(
+        self,
+        visit: Visit,
+        kind: str,
+        title: str,
+        function: Callable[..., Any],
+        arguments: tuple[str, ...],
+        stamp: str,
+        build: Callable[[Work], Any],
+    ) -> None:
+        self.visit, self.kind, self.title, self.function, self.arguments, self.build = (
+            visit,
+            kind,
+            title,
+            function,
+            arguments,
+            build,
+        )
         self.key = " ".join([visit.book.digest(), stamp, *arguments])
 
     async def show(self, *, start: bool = True) -> None:
@@ -105,7 +141,15 @@ class Worked:
 
     def _started(self) -> Work:
         book = self.visit.book
-        return book.works.start(self.kind, self.title, self.function, str(book.path), str(book.reach), *self.arguments, key=self.key)
+        return book.works.start(
+            self.kind,
+            self.title,
+            self.function,
+            str(book.path),
+            str(book.reach),
+            *self.arguments,
+            key=self.key,
+        )
 
     def _follow(self, work: Work) -> None:
         async def over(work: Work) -> None:
@@ -123,7 +167,9 @@ class Worked:
 # -- what is promised -----------------------------------------------------------------------------------
 
 
-async def promised(visit: Visit, release: Synthetic, found: Synthesized, noises: Sequence[GroupNoise]) -> None:
+async def promised(
+    visit: Visit, release: Synthetic, found: Synthesized, noises: Sequence[GroupNoise]
+) -> None:
     """The promise and what it costs: noise, options, and further releases."""
     for warning in found.warnings:
         notice(warning, "warn")
@@ -150,14 +196,34 @@ async def noise_table(visit: Visit, release: Synthetic, noises: Sequence[GroupNo
     shown: list[Sequence[GroupNoise]] = [noises]
 
     def fetch(offset: int, limit: int, sort: Sort) -> list[Row]:
-        return [noise_row(one) for one in islice(in_order(shown[0], columns, sort), offset, offset + limit)]
+        return [
+            noise_row(one)
+            for one in islice(in_order(shown[0], columns, sort), offset, offset + limit)
+        ]
 
-    search = ui.input(f"Search by {spoken(release.group)}").props("dense outlined clearable debounce=300").style("max-width: 20rem").mark("search-groups")
+    search = (
+        ui.input(f"Search by {spoken(release.group)}")
+        .props("dense outlined clearable debounce=300")
+        .style("max-width: 20rem")
+        .mark("search-groups")
+    )
     caption = f"The noise of {plural(spoken(release.group), len(noises))}"
-    made = await grid(visit, columns, fetch, name="noise", caption=caption, total=len(noises), page=PAGE, sortable=columns, sort=(columns[1], True))
+    made = await grid(
+        visit,
+        columns,
+        fetch,
+        name="noise",
+        caption=caption,
+        total=len(noises),
+        page=PAGE,
+        sortable=columns,
+        sort=(columns[1], True),
+    )
 
     async def searched(text: str | None) -> None:
-        shown[0] = [one for one in noises if (text or "").strip().casefold() in one.group.casefold()]
+        shown[0] = [
+            one for one in noises if (text or "").strip().casefold() in one.group.casefold()
+        ]
         await made.restart(total=len(shown[0]))
 
     search.on_value_change(lambda event: searched(event.value))
@@ -166,24 +232,42 @@ async def noise_table(visit: Visit, release: Synthetic, noises: Sequence[GroupNo
 def noise_columns(release: Synthetic, noises: Sequence[GroupNoise]) -> list[str]:
     """The columns of the table of noise."""
     by_threshold = any(one.threshold is not None for one in noises)
-    return [spoken(release.group), "people", "cells", *(["published from"] if by_threshold else ["alpha", "prior people", "per person"])]
+    return [
+        spoken(release.group),
+        "people",
+        "cells",
+        *(["published from"] if by_threshold else ["alpha", "prior people", "per person"]),
+    ]
 
 
 def noise_row(one: GroupNoise) -> Row:
     """A group with its noise."""
     if one.threshold is not None:
         return one.group, f"{one.people:,}", f"{one.cells:,}", f"{one.threshold:,}"
-    return one.group, f"{one.people:,}", f"{one.cells:,}", number(one.alpha or Fraction(0)), number(one.prior), f"{float(one.prior / one.people):.2g}"
+    return (
+        one.group,
+        f"{one.people:,}",
+        f"{one.cells:,}",
+        number(one.alpha or Fraction(0)),
+        number(one.prior),
+        f"{float(one.prior / one.people):.2g}",
+    )
 
 
-def in_order(noises: Sequence[GroupNoise], columns: Sequence[str], sort: Sort) -> Sequence[GroupNoise]:
+def in_order(
+    noises: Sequence[GroupNoise], columns: Sequence[str], sort: Sort
+) -> Sequence[GroupNoise]:
     """The groups by a column."""
     if sort is None:
         return noises
     by: tuple[Callable[[GroupNoise], Any], ...] = (
-        lambda one: one.group, lambda one: one.people, lambda one: one.cells, lambda one: (one.threshold or 0, one.alpha or 0), lambda one: one.prior,
+        lambda one: one.group,
+        lambda one: one.people,
+        lambda one: one.cells,
+        lambda one: (one.threshold or 0, one.alpha or 0),
+        lambda one: one.prior,
         lambda one: one.prior / one.people,
-    )  # fmt: skip
+    )
     return sorted(noises, key=by[columns.index(sort[0])], reverse=sort[1])
 
 
@@ -206,12 +290,25 @@ class Comparing:
         ui.label(OWNER).classes("muted")
         files = await to_thread(outputs, self.visit, self.release)
         if not files:
-            notice(f"There is no output of {self.release.name} yet below the folder of the plan.", "info")
-            ui.link("Repair: draw synthetic people and write them", self.visit.link("repair", self.release.name)).mark("synthesize")
+            notice(
+                f"There is no output of {self.release.name} yet below the folder of the plan.",
+                "info",
+            )
+            ui.link(
+                "Repair: draw synthetic people and write them",
+                self.visit.link("repair", self.release.name),
+            ).mark("synthesize")
             return
         with ui.element("div").classes("toolbar"):
-            chosen = ui.select(files, value=files[0], label="The written file").props("dense outlined").style("min-width: 16rem").mark("output")
-            ui.button("Compare", on_click=lambda: self._compare(chosen.value)).props("no-caps unelevated").mark("compare")
+            chosen = (
+                ui.select(files, value=files[0], label="The written file")
+                .props("dense outlined")
+                .style("min-width: 16rem")
+                .mark("output")
+            )
+            ui.button("Compare", on_click=lambda: self._compare(chosen.value)).props(
+                "no-caps unelevated"
+            ).mark("compare")
         self._body = ui.element("div").classes("stack")
         for file in files:
             if self.visit.book.works.latest(COMPARE, self._worked(file).key) is not None:
@@ -220,11 +317,19 @@ class Comparing:
 
     def _worked(self, file: str) -> Worked:
         place = self.visit.bench.inside(file)
-        title, written = f"{place.name} beside the true people", place.stat().st_mtime_ns if place.exists() else 0
+        title, written = (
+            f"{place.name} beside the true people",
+            place.stat().st_mtime_ns if place.exists() else 0,
+        )
         return Worked(
-            self.visit, COMPARE, title, compare_output, (self.release.name, str(place)), f"{self.stamp} {written}",
+            self.visit,
+            COMPARE,
+            title,
+            compare_output,
+            (self.release.name, str(place)),
+            f"{self.stamp} {written}",
             lambda work: compared(self.visit, self.release, work.result),
-        )  # fmt: skip
+        )
 
     async def _compare(self, file: str) -> None:
         try:
@@ -242,14 +347,20 @@ def outputs(visit: Visit, release: Synthetic) -> list[str]:
     """Files below the folder that have the columns of a release's output: the one written last by the Repair page, then the newest."""
     bench, own = visit.bench, owners_files(visit.book.plan())
     found: dict[str, float] = {}
-    for place in islice((one for one in walk(bench.folder) if one.suffix.lower() in ENDINGS), MOST_FILES):
+    for place in islice(
+        (one for one in walk(bench.folder) if one.suffix.lower() in ENDINGS), MOST_FILES
+    ):
         with suppress(TacitError, OSError):
             inside = bench.inside(place)
             if inside not in own and is_output(release, inside):
                 found[bench.name(place)] = inside.stat().st_mtime
     newest = sorted(found, key=lambda name: (-found[name], name))[:MOST_SHOWN]
     drawn = visit.book.works.latest(DRAW, release.name)
-    last = bench.name(visit.book.folder / drawn.result.output) if drawn is not None and drawn.result is not None and drawn.result.output else ""
+    last = (
+        bench.name(visit.book.folder / drawn.result.output)
+        if drawn is not None and drawn.result is not None and drawn.result.output
+        else ""
+    )
     return list(dict.fromkeys([*([last] if last in found else []), *newest]))
 
 
@@ -276,4 +387,8 @@ async def compared(visit: Visit, release: Synthetic, found: Compared) -> None:
             ui.label(one.note).classes("fine")
             with ui.element("div").classes("grid-2"):
                 for side, svg in one.panels:
-                    picture(visit, Chart(side.capitalize(), "", svg), f"{release.name} map {place} {side}")
+                    picture(
+                        visit,
+                        Chart(side.capitalize(), "", svg),
+                        f"{release.name} map {place} {side}",
+                    )

@@ -44,13 +44,20 @@ async def show(visit: Visit, name: str, section: Mapping[str, Any]) -> None:
         return
     asked = await asked_now(visit)
     for key, verdict, card in of_section(checked, section, OF_WORLDS):
-        with ui.element("section").classes("stack").props(f'aria-label="{aria(title_of(verdict))}" data-testid="view-safety"'):
+        with (
+            ui.element("section")
+            .classes("stack")
+            .props(f'aria-label="{aria(title_of(verdict))}" data-testid="view-safety"')
+        ):
             charts = show_card(visit, card, title_of(verdict))
             show_pictures(visit, charts, title_of(verdict))
             if not can_list(verdict):
                 ui.label(NOT_HERE).classes("fine")
             elif key not in asked:
-                notice("The plan or its data were changed after this verdict. Check again before you list its databases.", "warn")
+                notice(
+                    "The plan or its data were changed after this verdict. Check again before you list its databases.",
+                    "warn",
+                )
             else:
                 await Listed(visit, asked[key], verdict, {one.title for one in charts}).show()
 
@@ -66,7 +73,9 @@ class Listed:
     `drawn` are titles of pictures that the page has already.
     """
 
-    def __init__(self, visit: Visit, number: int, verdict: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
+    def __init__(
+        self, visit: Visit, number: int, verdict: Mapping[str, Any], drawn: Collection[str] = ()
+    ) -> None:
         self.visit, self.number, self.verdict, self.drawn = visit, number, verdict, drawn
         self.sample, self.case = SAMPLE, None
         self._key = f"{visit.book.digest()} {number}"
@@ -76,7 +85,13 @@ class Listed:
 
     async def show(self) -> None:
         """The button, or the work that it started, or what that found."""
-        with ui.element("section").classes("card").props(f'aria-label="Possible databases: {aria(title_of(self.verdict))}" data-testid="worlds-{self.number}"'):
+        with (
+            ui.element("section")
+            .classes("card")
+            .props(
+                f'aria-label="Possible databases: {aria(title_of(self.verdict))}" data-testid="worlds-{self.number}"'
+            )
+        ):
             heading("The possible databases", "h2")
             ui.label(WHICH).classes("muted")
             self._choices = ui.element("div").classes("toolbar")
@@ -94,17 +109,44 @@ class Listed:
         """How many to list, of which case, and the button."""
         self._choices.clear()
         with self._choices:
-            many = ui.number("List at most", value=self.sample, min=LEAST_SAMPLE, max=MOST_SAMPLE, precision=0).props("dense outlined").mark("sample")
-            one = ui.number(f"Case, 1 to {cases}", value=self.case, min=1, max=cases, precision=0).props("dense outlined clearable") if cases > 1 else None
-            ui.button("List the databases", on_click=lambda: self._start(many.value, one.value if one else None)).props("unelevated no-caps").mark("list-worlds")
+            many = (
+                ui.number(
+                    "List at most",
+                    value=self.sample,
+                    min=LEAST_SAMPLE,
+                    max=MOST_SAMPLE,
+                    precision=0,
+                )
+                .props("dense outlined")
+                .mark("sample")
+            )
+            one = (
+                ui.number(
+                    f"Case, 1 to {cases}", value=self.case, min=1, max=cases, precision=0
+                ).props("dense outlined clearable")
+                if cases > 1
+                else None
+            )
+            ui.button(
+                "List the databases",
+                on_click=lambda: self._start(many.value, one.value if one else None),
+            ).props("unelevated no-caps").mark("list-worlds")
 
     def _start(self, sample: float | None, case: float | None) -> None:
         self.sample, self.case = clamped(whole(sample) or SAMPLE), whole(case) or None
         book = self.visit.book
         work = book.works.start(
-            KIND, f"The possible databases of {title_of(self.verdict)}", list_worlds, str(book.path), str(book.reach), self.number, dict(self.verdict),
-            self.sample, self.case, key=self._key,
-        )  # fmt: skip
+            KIND,
+            f"The possible databases of {title_of(self.verdict)}",
+            list_worlds,
+            str(book.path),
+            str(book.reach),
+            self.number,
+            dict(self.verdict),
+            self.sample,
+            self.case,
+            key=self._key,
+        )
         self._body.clear()
         with self._body:
             self._follow(work)
@@ -130,7 +172,11 @@ class Listed:
                         ui.label(term)
                     with ui.element("dd"):
                         ui.label(text)
-        show_pictures(self.visit, [one for one in found.charts if one.title not in self.drawn], f"{title_of(self.verdict)} databases")
+        show_pictures(
+            self.visit,
+            [one for one in found.charts if one.title not in self.drawn],
+            f"{title_of(self.verdict)} databases",
+        )
         if found.secrets:
             await self._secrets(found)
         await self._worlds(found)
@@ -138,27 +184,52 @@ class Listed:
             ui.label(f"{note[:1].upper()}{note[1:].rstrip('.')}.").classes("fine")
 
     async def _secrets(self, found: ShownWorlds) -> None:
-        rows = [(text, before, after, "the data" if is_data else "") for text, before, after, is_data in found.secrets]
+        rows = [
+            (text, before, after, "the data" if is_data else "")
+            for text, before, after, is_data in found.secrets
+        ]
         columns = (f"answer of {found.secret}", "databases before", "after", "which")
         await grid(
-            self.visit, columns, paged(rows), name=f"secrets-{self.number}", caption=f"Databases by the answer of {found.secret}", total=len(rows), page=PAGE,
+            self.visit,
+            columns,
+            paged(rows),
+            name=f"secrets-{self.number}",
+            caption=f"Databases by the answer of {found.secret}",
+            total=len(rows),
+            page=PAGE,
             marked=lambda row: row[2] == "0",
-        )  # fmt: skip
+        )
 
     async def _worlds(self, found: ShownWorlds) -> None:
-        columns = ("number", "after", f"answer of {found.secret}", "beside the data it has (+) and lacks (-)" if found.compared else "its rows")
+        columns = (
+            "number",
+            "after",
+            f"answer of {found.secret}",
+            "beside the data it has (+) and lacks (-)" if found.compared else "its rows",
+        )
         rows = world_rows(found)
 
         async def picked(fate: str) -> None:
             rows[:] = world_rows(found, fate)
             await shown.restart(total=len(rows))
 
-        fates = {"": f"all {len(rows):,}", **{fate: f"{fate} ({len(world_rows(found, fate)):,})" for fate in (STAYS, RULED_OUT)}}
-        ui.select(fates, value="", label="Show", on_change=lambda event: picked(event.value)).props("dense outlined").style("width: 16rem; max-width: 100%").mark("fate")
+        fates = {
+            "": f"all {len(rows):,}",
+            **{fate: f"{fate} ({len(world_rows(found, fate)):,})" for fate in (STAYS, RULED_OUT)},
+        }
+        ui.select(fates, value="", label="Show", on_change=lambda event: picked(event.value)).props(
+            "dense outlined"
+        ).style("width: 16rem; max-width: 100%").mark("fate")
         shown = await grid(
-            self.visit, columns, paged(rows), name=f"databases-{self.number}", caption=found.worlds_title, total=len(rows), page=PAGE,
+            self.visit,
+            columns,
+            paged(rows),
+            name=f"databases-{self.number}",
+            caption=found.worlds_title,
+            total=len(rows),
+            page=PAGE,
             marked=lambda row: row[1] == RULED_OUT,
-        )  # fmt: skip
+        )
 
 
 def paged(rows: Sequence[Row]) -> Callable[[int, int, Sort], list[Row]]:

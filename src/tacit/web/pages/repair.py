@@ -48,26 +48,44 @@ async def show(visit: Visit, name: str = "") -> None:
 
 def restorable(plan: Plan, name: str) -> list[int]:
     """The places of the gamma-privacy checks that ask about a release, or have that name."""
-    return [at for at, check in enumerate(plan.checks) if check.kind == KIND and (name in check.releases or name == check.name)]
+    return [
+        at
+        for at, check in enumerate(plan.checks)
+        if check.kind == KIND and (name in check.releases or name == check.name)
+    ]
 
 
 def show_by_hand(visit: Visit, release: View | Constraint) -> None:
     """What can be done for a release that nothing is searched for."""
-    what, change = ("a view", "its query") if isinstance(release, View) else ("a constraint", "what it says")
+    what, change = (
+        ("a view", "its query") if isinstance(release, View) else ("a constraint", "what it says")
+    )
     heading(f"Repair {release.name}", "h1")
-    ui.label(f"{release.name} is {what}, and no gamma-privacy check asks about it: only for such a check are further views looked for.").classes("muted")
-    with ui.element("section").classes("card").props('aria-label="What can be done" data-testid="by-hand"'):
+    ui.label(
+        f"{release.name} is {what}, and no gamma-privacy check asks about it: only for such a check are further views looked for."
+    ).classes("muted")
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="What can be done" data-testid="by-hand"')
+    ):
         heading("What can be done", "h2")
-        ui.label(f"Where a check does not hold, its verdict says what shows too much. Change {change} in the plan on the page Start, or give it to fewer; then check it again.")
+        ui.label(
+            f"Where a check does not hold, its verdict says what shows too much. Change {change} in the plan on the page Start, or give it to fewer; then check it again."
+        )
         with ui.element("div").classes("toolbar"):
-            ui.link(f"Change {change} on the page Start", visit.link()).props('data-testid="to-start"')
+            ui.link(f"Change {change} on the page Start", visit.link()).props(
+                'data-testid="to-start"'
+            )
             ui.link(f"The verdicts of {release.name}", visit.link("release", release.name))
 
 
 def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
     """Everything of the plan that can be repaired, by how."""
     ui.html("Repair", tag="h1", sanitize=False)
-    ui.label("Where a check does not hold, something can often be changed so that it does. Nothing leaves the house here: a repair writes a file that you then look at.").classes("muted")
+    ui.label(
+        "Where a check does not hold, something can often be changed so that it does. Nothing leaves the house here: a repair writes a file that you then look at."
+    ).classes("muted")
     tables = [one for one in plan.releases.values() if isinstance(one, Microdata)]
     synthetic = [one for one in plan.releases.values() if isinstance(one, Synthetic)]
     gamma = of_views(found)
@@ -75,7 +93,9 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
         section("Tables: make values coarser until the checks hold")
         with ui.element("div").classes("grid-3"):
             for one in tables:
-                told = f"{one.file}, which is there already" if one.file else f"from table {one.table}"
+                told = (
+                    f"{one.file}, which is there already" if one.file else f"from table {one.table}"
+                )
                 entry(visit, one.name, one.name, told, about(found, one.name))
     if gamma:
         section("Views: publish further views until nobody is believed too much")
@@ -86,15 +106,31 @@ def show_all(visit: Visit, plan: Plan, found: list[Answer]) -> None:
         section("Synthetic people: choose the noise, and draw")
         with ui.element("div").classes("grid-3"):
             for drawn in synthetic:
-                entry(visit, drawn.name, drawn.name, f"{drawn.value} by {drawn.group}, from table {drawn.table}", about(found, drawn.name))
+                entry(
+                    visit,
+                    drawn.name,
+                    drawn.name,
+                    f"{drawn.value} by {drawn.group}, from table {drawn.table}",
+                    about(found, drawn.name),
+                )
     if not (tables or gamma or synthetic):
-        notice("The plan has nothing that can be repaired: no table to release, no gamma-privacy check of views, no synthetic release. Add one on the page Start.")
+        notice(
+            "The plan has nothing that can be repaired: no table to release, no gamma-privacy check of views, no synthetic release. Add one on the page Start."
+        )
 
 
 def of_views(found: list[Answer]) -> list[tuple[str, str, str, str]]:
     """Each gamma-privacy check: the name of its page, its own name, what it asks, and what it said itself: others of the same views do not count."""
     asked = [one for one in found if one.check.kind == KIND]
-    return [(one.check.name or one.check.releases[0], one.check.name or listed(one.check.releases), told_check(one.check), one.state) for one in asked]
+    return [
+        (
+            one.check.name or one.check.releases[0],
+            one.check.name or listed(one.check.releases),
+            told_check(one.check),
+            one.state,
+        )
+        for one in asked
+    ]
 
 
 def section(title: str) -> None:

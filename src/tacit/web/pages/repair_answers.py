@@ -36,14 +36,23 @@ def show_answers(answers: Sequence[Answer]) -> None:
                 badge(one.status)
                 with ui.element("div").style("min-width: 0"):
                     ui.label(one.label).style("font-weight: 600")
-                    ui.label(f"{one.because[:1].upper()}{one.because[1:].rstrip('.')}.").classes("muted")
+                    ui.label(f"{one.because[:1].upper()}{one.because[1:].rstrip('.')}.").classes(
+                        "muted"
+                    )
                     if one.story and one.status != "holds":
                         ui.label(one.story)
 
 
-def show_columns(told: Told, step: Callable[[str, int], Any] | None, limits: Mapping[str, int]) -> None:
+def show_columns(
+    told: Told, step: Callable[[str, int], Any] | None, limits: Mapping[str, int]
+) -> None:
     """What became of each quasi-identifier; `step` moves its level, where levels can be moved."""
-    with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="What became of each column"'), ui.element("table").classes("plain columns"):
+    with (
+        ui.element("div")
+        .classes("scroll")
+        .props('tabindex="0" role="region" aria-label="What became of each column"'),
+        ui.element("table").classes("plain columns"),
+    ):
         with ui.element("thead"), ui.element("tr"):
             for head in ("Column", "Level", "For example", "Detail lost", "Distribution moved"):
                 with ui.element("th").props('scope="col"'):
@@ -57,7 +66,13 @@ def show_columns(told: Told, step: Callable[[str, int], Any] | None, limits: Map
                         if step is None or one.level is None:
                             ui.label(one.steps)
                         else:
-                            level_steps(one.name, one.level, limits[one.name], lambda by, name=one.name: step(name, by), one.steps)  # type: ignore[misc]
+                            level_steps(
+                                one.name,
+                                one.level,
+                                limits[one.name],
+                                lambda by, name=one.name: step(name, by),
+                                one.steps,
+                            )  # type: ignore[misc]
                     with ui.element("td"):
                         ui.label(" → ".join(one.example) if one.example else "")
                     with ui.element("td").style("white-space: nowrap"):
@@ -66,19 +81,32 @@ def show_columns(told: Told, step: Callable[[str, int], Any] | None, limits: Map
                         ui.label(telling.share(one.moved))
 
 
-def level_steps(name: str, level: int, most: int, step: Callable[[int], Any], words: str = "") -> None:
+def level_steps(
+    name: str, level: int, most: int, step: Callable[[int], Any], words: str = ""
+) -> None:
     """A level with buttons for the one below and the one above."""
     with ui.element("span").classes("steps"):
-        finer = named(ui.button(icon="remove", on_click=lambda: step(-1)).props("flat dense round size=sm"), f"{name} one level finer", f"finer-{name}")
+        finer = named(
+            ui.button(icon="remove", on_click=lambda: step(-1)).props("flat dense round size=sm"),
+            f"{name} one level finer",
+            f"finer-{name}",
+        )
         ui.label(words or f"level {level}").style("min-width: 5.5rem; text-align: center")
-        coarser = named(ui.button(icon="add", on_click=lambda: step(1)).props("flat dense round size=sm"), f"{name} one level coarser", f"coarser-{name}")
+        coarser = named(
+            ui.button(icon="add", on_click=lambda: step(1)).props("flat dense round size=sm"),
+            f"{name} one level coarser",
+            f"coarser-{name}",
+        )
     finer.set_enabled(level > 0)
     coarser.set_enabled(level < most)
 
 
 def gauge(share: float, words: str) -> None:
     """A share as a bar and in words."""
-    ui.html(f'<span class="gauge" aria-hidden="true"><span style="width: {min(max(share, 0), 1):.1%}"></span></span>{escape(words)}', sanitize=False)
+    ui.html(
+        f'<span class="gauge" aria-hidden="true"><span style="width: {min(max(share, 0), 1):.1%}"></span></span>{escape(words)}',
+        sanitize=False,
+    )
 
 
 def show_figures(visit: Visit, told: Told, name: str) -> None:
@@ -91,7 +119,9 @@ def show_figures(visit: Visit, told: Told, name: str) -> None:
             figures_table(expert, "What it costs, for experts")
     lines = [FIGURE_HEADS, *((one.name, one.before, one.after, one.says) for one in told.figures)]
     with ui.element("div").classes("toolbar"):
-        save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes(lines)).props('aria-label="Save CSV: what it costs"')
+        save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes(lines)).props(
+            'aria-label="Save CSV: what it costs"'
+        )
 
 
 def by_readers(figures: Sequence[Figure]) -> tuple[list[Figure], list[Figure]]:
@@ -111,7 +141,10 @@ def expert_fold(*, is_open: bool = False) -> ui.element:
 
 def figures_table(figures: Sequence[Figure], label: str) -> None:
     """Measures, before and after."""
-    with named(ui.element("div").classes("scroll").props('tabindex="0" role="region"'), label), ui.element("table").classes("plain costs"):
+    with (
+        named(ui.element("div").classes("scroll").props('tabindex="0" role="region"'), label),
+        ui.element("table").classes("plain costs"),
+    ):
         with ui.element("thead"), ui.element("tr"):
             for head in FIGURE_HEADS:
                 with ui.element("th").props('scope="col"'):
@@ -119,22 +152,42 @@ def figures_table(figures: Sequence[Figure], label: str) -> None:
         with ui.element("tbody"):
             for one in figures:
                 with ui.element("tr"):
-                    for place, cell in enumerate((one.name + (" (kept small)" if one.chosen else ""), one.before, one.after, one.says)):
+                    for place, cell in enumerate(
+                        (
+                            one.name + (" (kept small)" if one.chosen else ""),
+                            one.before,
+                            one.after,
+                            one.says,
+                        )
+                    ):
                         with ui.element("td").classes("muted" if place == 3 else ""):
                             ui.label(cell)
 
 
 def show_numbers(numbers: Sequence[tuple[str, str]]) -> None:
     """A few large numbers with what they mean."""
-    parts = "".join(f"<div><dt>{escape(meaning)}</dt><dd>{escape(number)}</dd></div>" for number, meaning in numbers)
+    parts = "".join(
+        f"<div><dt>{escape(meaning)}</dt><dd>{escape(number)}</dd></div>"
+        for number, meaning in numbers
+    )
     ui.html(f'<dl class="figures-row">{parts}</dl>', sanitize=False)
 
 
-def plain_table(visit: Visit, heads: Sequence[str], rows: Sequence[Sequence[str]], *, name: str, caption: str) -> None:
+def plain_table(
+    visit: Visit, heads: Sequence[str], rows: Sequence[Sequence[str]], *, name: str, caption: str
+) -> None:
     """A small table, with a button that saves it."""
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
     with named(ui.element("div").classes("scroll").props('tabindex="0" role="region"'), caption):
-        ui.html(f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>', sanitize=False)
+        ui.html(
+            f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>',
+            sanitize=False,
+        )
     with ui.element("div").classes("toolbar"):
-        named(save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes([heads, *rows])), f"Save CSV: {caption}")
+        named(
+            save_button(visit, "Save CSV", f"{name}.csv", lambda: csv_bytes([heads, *rows])),
+            f"Save CSV: {caption}",
+        )

@@ -24,12 +24,18 @@ def show_explored(visit: Visit, found: Explored) -> None:
     """Each parameter with its values: the cost, or that it cannot be met."""
     with ui.element("section").classes("card").props('data-testid="explored"'):
         heading("How strict the checks can be", "h2")
-        ui.label("Each line asks for more or less in one check, and leaves all others as they are.").classes("muted")
+        ui.label(
+            "Each line asks for more or less in one check, and leaves all others as they are."
+        ).classes("muted")
         most = max((rung.cost for rung in found.rungs if rung.cost is not None), default=0.0)
         most = max(most, 1.0) if found.utility == "loss" else most
-        for (check, parameter), rungs in groupby(found.rungs, key=lambda one: (one.name or one.label, one.parameter)):
+        for (check, parameter), rungs in groupby(
+            found.rungs, key=lambda one: (one.name or one.label, one.parameter)
+        ):
             heading(f"{check}: {parameter}", "h3")
-            table = ui.html(ladder_table(list(rungs), most, found.utility), sanitize=False).classes("scroll")
+            table = ui.html(ladder_table(list(rungs), most, found.utility), sanitize=False).classes(
+                "scroll"
+            )
             named(table.props('tabindex="0" role="region"'), f"{check}: {parameter}")
         if not found.rungs:
             ui.label("The checks of this release have no parameter to move.")
@@ -37,7 +43,12 @@ def show_explored(visit: Visit, found: Explored) -> None:
             ui.label(note).classes("fine")
         if found.rungs:
             with ui.element("div").classes("toolbar"):
-                save_button(visit, "Save CSV", f"{found.release}-parameters.csv", lambda: csv_bytes(csv_lines(found))).props('aria-label="Save CSV: the parameters"')
+                save_button(
+                    visit,
+                    "Save CSV",
+                    f"{found.release}-parameters.csv",
+                    lambda: csv_bytes(csv_lines(found)),
+                ).props('aria-label="Save CSV: the parameters"')
 
 
 def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
@@ -45,7 +56,9 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
     rows = []
     for together in alike(rungs):
         rung, last = together[0], together[-1]
-        value = plain(Fraction(rung.value)) + (f" to {plain(Fraction(last.value))}" if last is not rung else "")
+        value = plain(Fraction(rung.value)) + (
+            f" to {plain(Fraction(last.value))}" if last is not rung else ""
+        )
         plans = " <b>← the plan</b>" if rung.asked_for else ""
         if rung.cost is None:
             said = "cannot be met" if rung.proved else "nothing found in time"
@@ -54,7 +67,9 @@ def ladder_table(rungs: list[Rung], most: float, utility: str) -> str:
         bar = f'<span class="gauge" aria-hidden="true"><span style="width: {rung.cost / most if most else 0:.1%}"></span></span>'
         dropped = f", {plural('row', rung.suppressed)} dropped" if rung.suppressed else ""
         told = f"{telling.levels_told(rung.generalization or {})}{dropped}{'' if rung.proved else ' (not proved)'}"
-        rows.append(f'<tr><td>{escape(value)}{plans}</td><td style="white-space: nowrap">{bar}{telling.number(rung.cost)}</td><td>{escape(told)}</td></tr>')
+        rows.append(
+            f'<tr><td>{escape(value)}{plans}</td><td style="white-space: nowrap">{bar}{telling.number(rung.cost)}</td><td>{escape(told)}</td></tr>'
+        )
     heads = "".join(f'<th scope="col">{escape(one)}</th>' for one in ("Value", utility, "Levels"))
     return f'<table class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
@@ -63,7 +78,23 @@ def csv_lines(found: Explored) -> list[list[str]]:
     """All values as lines of a table."""
     lines = [["check", "parameter", "value", found.utility, "levels", "rows dropped", "proved"]]
     for rung in found.rungs:
-        levels = telling.levels_told(rung.generalization) if rung.generalization is not None else "cannot be met" if rung.proved else "nothing found in time"
+        levels = (
+            telling.levels_told(rung.generalization)
+            if rung.generalization is not None
+            else "cannot be met"
+            if rung.proved
+            else "nothing found in time"
+        )
         cost = "" if rung.cost is None else str(rung.cost)
-        lines.append([rung.name or rung.label, rung.parameter, plain(Fraction(rung.value)), cost, levels, str(rung.suppressed), str(rung.proved).lower()])
+        lines.append(
+            [
+                rung.name or rung.label,
+                rung.parameter,
+                plain(Fraction(rung.value)),
+                cost,
+                levels,
+                str(rung.suppressed),
+                str(rung.proved).lower(),
+            ]
+        )
     return lines

@@ -39,11 +39,18 @@ from tacit.web.parts.working import show_work
 from tacit.web.tasks_generalize import Solved, Told, Unsolved, Wanted
 from tacit.web.work import Work
 
-METHODS = {"lattice": "Whole columns, level by level", "mondrian": "Groups of their own, by splitting (Mondrian)", "window": "Groups of their own, along a curve (window)"}
+METHODS = {
+    "lattice": "Whole columns, level by level",
+    "mondrian": "Groups of their own, by splitting (Mondrian)",
+    "window": "Groups of their own, along a curve (window)",
+}
 UTILITIES = {
-    "loss": "Detail that is lost", "average-group": "Size of groups on average", "height": "Steps of generalization (height)",
-    "discernibility": "Pairs of rows that look alike (discernibility)", "kl": "Distance from the table (KL divergence)",
-}  # fmt: skip
+    "loss": "Detail that is lost",
+    "average-group": "Size of groups on average",
+    "height": "Steps of generalization (height)",
+    "discernibility": "Pairs of rows that look alike (discernibility)",
+    "kl": "Distance from the table (KL divergence)",
+}
 HOW_STRICT = "How strict can the checks be?"
 MOST_DROPPED = 50  # percent, of the slider
 MOST_WEIGHT = 10
@@ -53,20 +60,28 @@ async def show_microdata(visit: Visit, plan: Plan, release: Microdata) -> None:
     """The page of one table that is released."""
     with ui.element("div").classes("stack").style("gap: .2rem"):
         heading(f"Repair {release.name}", "h1")
-        ui.label(f"Make the values of {release.table} coarser until all checks of {release.name} hold, and lose as little as possible.").classes("muted")
+        ui.label(
+            f"Make the values of {release.table} coarser until all checks of {release.name} hold, and lose as little as possible."
+        ).classes("muted")
     if release.file is not None:
         notice(
             f"{release.name} is the file {release.file}, which is there already and is not changed. Add a release of table {release.table} "
-            "on the page Start to generalize the table itself.", "warn",
-        )  # fmt: skip
+            "on the page Start to generalize the table itself.",
+            "warn",
+        )
         ui.link("Add a release on the page Start", visit.link())
         return
     if not any(release.name in check.releases for check in plan.checks):
-        notice(f"The plan has no check of {release.name}, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5.", "warn")
+        notice(
+            f"The plan has no check of {release.name}, so there is nothing to reach. Add one on the page Start, for example k-anonymity with k: 5.",
+            "warn",
+        )
         ui.link("Add a check on the page Start", visit.link())
         return
     if left := not_asked(plan, release.name):
-        only = not any(release.name in check.releases and check.kind in MICRODATA for check in plan.checks)
+        only = not any(
+            release.name in check.releases and check.kind in MICRODATA for check in plan.checks
+        )
         notice(not_asked_words(left, only=only), "warn").props('data-testid="not-asked"')
         ui.link("The last verdicts, on the page Overview", visit.link("overview"))
         if only:
@@ -98,7 +113,13 @@ class Repairing:
         self.visit, self.plan, self.release, self.name = visit, plan, release, release.name
         repair = release.repair
         known = self._kept.get("wanted")
-        self.wanted = known or Wanted(repair.method, repair.suppress, repair.utility, dict(repair.weights), dict(repair.at_most))
+        self.wanted = known or Wanted(
+            repair.method,
+            repair.suppress,
+            repair.utility,
+            dict(repair.weights),
+            dict(repair.at_most),
+        )
         self.weights, self.at_most = dict(self.wanted.weights), dict(self.wanted.at_most)
         self.ladders: tuple[solution.Ladder, ...] = ()
         self.rows = 0
@@ -148,16 +169,35 @@ class Repairing:
             with ui.element("div").classes("controls"):
                 with ui.element("div").classes("control"):
                     ui.label("Method").classes("name")
-                    self.method = ui.radio(METHODS, value=self.wanted.method, on_change=self._method_changed).props('aria-label="Method" dense')
-                    self.relaxed = ui.checkbox("Rows with equal values may come into different groups", value=self.wanted.relaxed).props("dense")
+                    self.method = ui.radio(
+                        METHODS, value=self.wanted.method, on_change=self._method_changed
+                    ).props('aria-label="Method" dense')
+                    self.relaxed = ui.checkbox(
+                        "Rows with equal values may come into different groups",
+                        value=self.wanted.relaxed,
+                    ).props("dense")
                 self._suppress_control()
-                with expert_fold(is_open=self.wanted.utility != "loss" or self.wanted.aware) as self.experts:
-                    self.utility = ui.select(UTILITIES, value=self.wanted.utility, label="What is kept small", on_change=self._method_changed).props("dense outlined")
-                    self.aware = ui.checkbox("Only levels from which one who knows how they are chosen learns nothing more", value=self.wanted.aware).props("dense")
+                with expert_fold(
+                    is_open=self.wanted.utility != "loss" or self.wanted.aware
+                ) as self.experts:
+                    self.utility = ui.select(
+                        UTILITIES,
+                        value=self.wanted.utility,
+                        label="What is kept small",
+                        on_change=self._method_changed,
+                    ).props("dense outlined")
+                    self.aware = ui.checkbox(
+                        "Only levels from which one who knows how they are chosen learns nothing more",
+                        value=self.wanted.aware,
+                    ).props("dense")
             self._column_controls()
             with ui.element("div").classes("toolbar"):
-                ui.button("Search", on_click=self._search).props('unelevated no-caps data-testid="search"')
-                self.explore = ui.button(HOW_STRICT, on_click=self._explore).props('flat no-caps data-testid="explore"')
+                ui.button("Search", on_click=self._search).props(
+                    'unelevated no-caps data-testid="search"'
+                )
+                self.explore = ui.button(HOW_STRICT, on_click=self._explore).props(
+                    'flat no-caps data-testid="explore"'
+                )
             ui.label("A search writes nothing.").classes("fine")
         self._method_changed()
 
@@ -166,19 +206,40 @@ class Repairing:
             said = ui.label().classes("name")
 
             def tell(share: float) -> None:
-                said.set_text(f"Rows that may be dropped: {share:g} % ({int(Fraction(str(share)) * self.rows / 100):,} of {self.rows:,})")
+                said.set_text(
+                    f"Rows that may be dropped: {share:g} % ({int(Fraction(str(share)) * self.rows / 100):,} of {self.rows:,})"
+                )
 
             now = float(self.wanted.suppress * 100)
             self.suppress = Slider(
-                "Rows that may be dropped", 0, MOST_DROPPED, 0.5, min(now, MOST_DROPPED), name="suppress", words="{:g} %".format, on_change=tell
+                "Rows that may be dropped",
+                0,
+                MOST_DROPPED,
+                0.5,
+                min(now, MOST_DROPPED),
+                name="suppress",
+                words="{:g} %".format,
+                on_change=tell,
             )
             tell(now)
-            ui.label("People who stand out are left out, instead of making everybody coarser.").classes("fine")
+            ui.label(
+                "People who stand out are left out, instead of making everybody coarser."
+            ).classes("fine")
 
     def _column_controls(self) -> None:
-        with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="Columns"'), ui.element("table").classes("plain columns stacked"):
+        with (
+            ui.element("div")
+            .classes("scroll")
+            .props('tabindex="0" role="region" aria-label="Columns"'),
+            ui.element("table").classes("plain columns stacked"),
+        ):
             with ui.element("thead"), ui.element("tr"):
-                for head in ("Column", "Its levels, for example", "Highest level allowed", "How much it matters"):
+                for head in (
+                    "Column",
+                    "Its levels, for example",
+                    "Highest level allowed",
+                    "How much it matters",
+                ):
                     with ui.element("th").props('scope="col"'):
                         ui.label(head)
             with ui.element("tbody"):
@@ -195,18 +256,30 @@ class Repairing:
                 said = ui.label().classes("fine")
                 now = self.at_most.get(name, height)
                 level = Slider(
-                    f"Highest level allowed for {name}", 0, max(height, 1), 1, now, name=f"at-most-{name}", words=lambda at: level_told(ladder, int(at)),
+                    f"Highest level allowed for {name}",
+                    0,
+                    max(height, 1),
+                    1,
+                    now,
+                    name=f"at-most-{name}",
+                    words=lambda at: level_told(ladder, int(at)),
                     on_change=lambda at: self._limit(ladder, int(at), said),
-                )  # fmt: skip
+                )
                 level.set_enabled(height > 0)
                 self._limit(ladder, now, said)
             with ui.element("td").classes("wide"):
                 counts = ui.label().classes("fine")
                 counts_now = self.weights.get(name, Fraction(1))
                 weight = Slider(
-                    f"How much {name} matters", 0, max(MOST_WEIGHT, float(counts_now)), 0.5, float(counts_now), name=f"weight-{name}",
-                    words=lambda value: weight_told(Fraction(str(value))), on_change=lambda value: self._weigh(name, value, counts),
-                )  # fmt: skip
+                    f"How much {name} matters",
+                    0,
+                    max(MOST_WEIGHT, float(counts_now)),
+                    0.5,
+                    float(counts_now),
+                    name=f"weight-{name}",
+                    words=lambda value: weight_told(Fraction(str(value))),
+                    on_change=lambda value: self._weigh(name, value, counts),
+                )
                 counts.set_text(weight_told(counts_now))
         return weight
 
@@ -235,11 +308,18 @@ class Repairing:
 
     def _asked(self) -> Wanted:
         lattice = self.method.value == "lattice"
-        weighted = measure(self.utility.value).weighted if lattice else self.method.value == "mondrian"
+        weighted = (
+            measure(self.utility.value).weighted if lattice else self.method.value == "mondrian"
+        )
         return Wanted(
-            self.method.value, Fraction(str(self.suppress.value)) / 100, self.utility.value, dict(self.weights) if weighted else {}, dict(self.at_most),
-            bool(self.aware.value) and lattice, bool(self.relaxed.value) and self.method.value == "mondrian",
-        )  # fmt: skip
+            self.method.value,
+            Fraction(str(self.suppress.value)) / 100,
+            self.utility.value,
+            dict(self.weights) if weighted else {},
+            dict(self.at_most),
+            bool(self.aware.value) and lattice,
+            bool(self.relaxed.value) and self.method.value == "mondrian",
+        )
 
     # -- searching --------------------------------------------------------------------------------------
 
@@ -247,20 +327,34 @@ class Repairing:
         if (unfit := self._unfit()) and self.method.value != "lattice":
             self.working.clear()
             with self.working:
-                notice(f"Groups of their own have labels of their own: {listed(unfit)} can be left as it is or not limited, and nothing between.", "warn")
+                notice(
+                    f"Groups of their own have labels of their own: {listed(unfit)} can be left as it is or not limited, and nothing between.",
+                    "warn",
+                )
             return
         self.wanted = self._kept["wanted"] = self._asked()
         self._kept.pop("picked", None)
         book = self.visit.book
         work = book.works.start(
-            "repair-search", f"Searching releases of {self.release.table} for {self.name}", tasks.search, str(book.path), str(book.reach), self.name,
-            self.wanted, book.digest(), key=self.name,
-        )  # fmt: skip
+            "repair-search",
+            f"Searching releases of {self.release.table} for {self.name}",
+            tasks.search,
+            str(book.path),
+            str(book.reach),
+            self.name,
+            self.wanted,
+            book.digest(),
+            key=self.name,
+        )
         self._follow(work)
 
     def _unfit(self) -> list[str]:
         """Columns whose highest level is neither their own values nor the top."""
-        return [one.column for one in self.ladders if 0 < self.at_most.get(one.column, one.height) < one.height]
+        return [
+            one.column
+            for one in self.ladders
+            if 0 < self.at_most.get(one.column, one.height) < one.height
+        ]
 
     def _follow(self, work: Work) -> None:
         for area in (self.working, self.found, self.picked):
@@ -281,7 +375,10 @@ class Repairing:
         result = work.result
         with self.found:
             if result.digest != self.visit.book.digest():
-                notice("The plan has changed since this search. Search again before you write anything.", "warn")
+                notice(
+                    "The plan has changed since this search. Search again before you write anything.",
+                    "warn",
+                )
             self._unsolved(result) if isinstance(result, Unsolved) else self._solved(result)
         if isinstance(result, Solved):
             picked = self._kept.get("picked")
@@ -290,25 +387,44 @@ class Repairing:
     def _solved(self, found: Solved) -> None:
         with ui.element("section").classes("card holds").props('data-testid="solved"'):
             several = len(found.choices)
-            asked = "The checks that were asked" if not_asked(self.plan, self.name) else "The checks"
-            heading(f"{asked} can be met" + (f": {several:,} solutions" if several > 1 else ""), "h2")
-            for text in (found.told.proof, found.said, found.told.rows[:1].upper() + found.told.rows[1:] + ".", *found.knows):
+            asked = (
+                "The checks that were asked" if not_asked(self.plan, self.name) else "The checks"
+            )
+            heading(
+                f"{asked} can be met" + (f": {several:,} solutions" if several > 1 else ""), "h2"
+            )
+            for text in (
+                found.told.proof,
+                found.said,
+                found.told.rows[:1].upper() + found.told.rows[1:] + ".",
+                *found.knows,
+            ):
                 if text:
                     ui.label(text)
         if found.choices:
             with ui.element("div").classes("grid-2"):
-                self.scatter = Scatter(self.visit, found, self.name, lambda number: self._pick(found, number))
-                self.table = Picks(self.visit, found, self.name, lambda number: self._pick(found, number))
+                self.scatter = Scatter(
+                    self.visit, found, self.name, lambda number: self._pick(found, number)
+                )
+                self.table = Picks(
+                    self.visit, found, self.name, lambda number: self._pick(found, number)
+                )
         else:
             self.scatter = self.table = None
 
     def _unsolved(self, found: Unsolved) -> None:
-        with ui.element("section").classes("card breached" if found.proved else "card undecided").props('data-testid="unsolved"'):
+        with (
+            ui.element("section")
+            .classes("card breached" if found.proved else "card undecided")
+            .props('data-testid="unsolved"')
+        ):
             heading("The checks cannot be met" if found.proved else "Nothing was found", "h2")
             ui.label(f"{found.because[:1].upper()}{found.because[1:]}. Nothing was written.")
             if found.nodes[1]:
                 proof = "This is proved" if found.proved else "This is no proof"
-                ui.label(f"{proof}: {found.nodes[0]:,} of {found.nodes[1]:,} ways to choose levels were asked.").classes("muted")
+                ui.label(
+                    f"{proof}: {found.nodes[0]:,} of {found.nodes[1]:,} ways to choose levels were asked."
+                ).classes("muted")
             if found.advice:
                 heading("What would have to give, one of these", "h3")
                 with ui.element("ul").style("margin: 0; padding-left: 1.2rem"):
@@ -317,7 +433,9 @@ class Repairing:
                             ui.label(f"{line}.")
                 ui.link("Change roles, hierarchies and checks on the page Start", self.visit.link())
             if found.wanted.method == "lattice":
-                ui.button(HOW_STRICT, on_click=self._explore).props('outline no-caps data-testid="explore-after"').style("align-self: flex-start")
+                ui.button(HOW_STRICT, on_click=self._explore).props(
+                    'outline no-caps data-testid="explore-after"'
+                ).style("align-self: flex-start")
         if found.answers:
             with ui.element("section").classes("card"):
                 heading("The coarsest release, every column at its highest level", "h3")
@@ -328,12 +446,25 @@ class Repairing:
     def _explore(self) -> None:
         book = self.visit.book
         work = book.works.start(
-            "repair-explore", f"How strict the checks of {self.name} can be", tasks.explore, str(book.path), str(book.reach), self.name, self._asked(), key=self.name
+            "repair-explore",
+            f"How strict the checks of {self.name} can be",
+            tasks.explore,
+            str(book.path),
+            str(book.reach),
+            self.name,
+            self._asked(),
+            key=self.name,
         )
         self._follow_explore(work)
 
     def _follow_explore(self, work: Work) -> None:
-        follow(work, self.exploring, lambda found: show_explored(self.visit, found), "Ask again", self._explore)
+        follow(
+            work,
+            self.exploring,
+            lambda found: show_explored(self.visit, found),
+            "Ask again",
+            self._explore,
+        )
 
     # -- one solution -------------------------------------------------------------------------------------
 
@@ -345,7 +476,14 @@ class Repairing:
         self._turn += 1
         turn = self._turn
         self._kept["picked"] = dict(levels) if levels is not None else None
-        number = next((place for place, choice in enumerate(found.choices, 1) if levels is not None and dict(choice.generalization) == dict(levels)), None)
+        number = next(
+            (
+                place
+                for place, choice in enumerate(found.choices, 1)
+                if levels is not None and dict(choice.generalization) == dict(levels)
+            ),
+            None,
+        )
         for part in (self.scatter, self.table):
             if part is not None:
                 part.mark(number)
@@ -353,7 +491,11 @@ class Repairing:
         assert self.writing is not None
         self.writing.close()
         with self.picked:
-            with ui.element("section").classes("card").props('data-testid="solution" aria-live="polite"') as card:
+            with (
+                ui.element("section")
+                .classes("card")
+                .props('data-testid="solution" aria-live="polite"') as card
+            ):
                 heading(title_of(number, levels), "h2")
                 ui.label("Asking the checks …").classes("muted")
             with ui.element("section").classes("card"):
@@ -382,17 +524,36 @@ class Repairing:
             return found.told
         return await self.visit.book.ask(solution.look, self.name, found.wanted, levels)
 
-    def _solution(self, found: Solved, levels: Mapping[str, int] | None, told: Told | Unsolved, number: int | None) -> None:
+    def _solution(
+        self,
+        found: Solved,
+        levels: Mapping[str, int] | None,
+        told: Told | Unsolved,
+        number: int | None,
+    ) -> None:
         assert self.writing is not None
         heading(title_of(number, levels), "h2")
         if isinstance(told, Told):
             if told.choice is not None:
-                ui.label(choice_told(number or 0, told.choice, found.measure).split(": ", 1)[1].capitalize() + ".").classes("muted")
-            show_columns(told, None if levels is None else lambda column, by: self._step(found, levels, column, by), self._limits(found))
+                ui.label(
+                    choice_told(number or 0, told.choice, found.measure)
+                    .split(": ", 1)[1]
+                    .capitalize()
+                    + "."
+                ).classes("muted")
+            show_columns(
+                told,
+                None
+                if levels is None
+                else lambda column, by: self._step(found, levels, column, by),
+                self._limits(found),
+            )
             if told.example is not None:
                 ui.label(f"For example: {told.example[0]} → {told.example[1]}")
         else:
-            ui.label(f"{told.because[:1].upper()}{told.because[1:]}. It cannot be written.").classes("notice warn").props('data-testid="fails"')
+            ui.label(
+                f"{told.because[:1].upper()}{told.because[1:]}. It cannot be written."
+            ).classes("notice warn").props('data-testid="fails"')
             self._steppers(found, levels or {})
         heading("What the checks say", "h3")
         show_answers(told.answers)
@@ -401,7 +562,9 @@ class Repairing:
             self.writing.offer(found, None if levels is None else dict(levels), told)
 
     def _limits(self, found: Solved) -> dict[str, int]:
-        return {one.column: found.wanted.at_most.get(one.column, one.height) for one in self.ladders}
+        return {
+            one.column: found.wanted.at_most.get(one.column, one.height) for one in self.ladders
+        }
 
     async def _step(self, found: Solved, levels: Mapping[str, int], column: str, by: int) -> None:
         level = min(max(0, levels[column] + by), self._limits(found)[column])
@@ -413,15 +576,30 @@ class Repairing:
             for name, level in levels.items():
                 with ui.element("div").classes("row").style("gap: .3rem"):
                     ui.label(name).style("font-weight: 600")
-                    level_steps(name, level, self._limits(found)[name], lambda by, name=name: self._step(found, levels, name, by))  # type: ignore[misc]
+                    level_steps(
+                        name,
+                        level,
+                        self._limits(found)[name],
+                        lambda by, name=name: self._step(found, levels, name, by),
+                    )  # type: ignore[misc]
 
-    async def _rows(self, found: Solved, levels: Mapping[str, int] | None) -> Callable[[], Awaitable[None]]:
+    async def _rows(
+        self, found: Solved, levels: Mapping[str, int] | None
+    ) -> Callable[[], Awaitable[None]]:
         """What shows the rows of the table beside those of the release, once there is a place for it."""
         if levels is None:
-            note = f"The first {len(found.lines):,} rows are shown." if len(found.lines) < self.rows else ""
-            return lambda: Beside(*found.heads, stored(found.lines), total=len(found.lines), note=note).show()
+            note = (
+                f"The first {len(found.lines):,} rows are shown."
+                if len(found.lines) < self.rows
+                else ""
+            )
+            return lambda: Beside(
+                *found.heads, stored(found.lines), total=len(found.lines), note=note
+            ).show()
         try:
-            lens, (heads, columns) = await self.visit.book.ask(solution.lens, self.name, found.wanted, levels)
+            lens, (heads, columns) = await self.visit.book.ask(
+                solution.lens, self.name, found.wanted, levels
+            )
         except TacitError:
             return not_known
 
@@ -442,7 +620,9 @@ def stored(lines: Sequence[Line]) -> Callable[[int, int], Awaitable[list[Line]]]
 
 async def not_known() -> None:
     """Instead of rows, where it is not known which of them go."""
-    ui.label("Which rows would have to go is not known where the checks cannot be met.").classes("muted")
+    ui.label("Which rows would have to go is not known where the checks cannot be met.").classes(
+        "muted"
+    )
 
 
 def title_of(number: int | None, levels: Mapping[str, int] | None) -> str:
@@ -459,12 +639,19 @@ def title_of(number: int | None, levels: Mapping[str, int] | None) -> str:
 def level_told(ladder: solution.Ladder, level: int) -> str:
     """The highest level that a column may have, in words.
 
-    >>> level_told(solution.Ladder("zip", ("13053", "1305*", "*")), 1), level_told(solution.Ladder("sex", ("f",)), 0)
+    >>> (
+    ...     level_told(solution.Ladder("zip", ("13053", "1305*", "*")), 1),
+    ...     level_told(solution.Ladder("sex", ("f",)), 0),
+    ... )
     ('up to level 1 of 2: 1305*', 'no levels')
     """
     if not ladder.height:
         return "no levels"
-    return "only as it is" if not level else f"up to level {level} of {ladder.height}: {ladder.labels[min(level, ladder.height)]}"
+    return (
+        "only as it is"
+        if not level
+        else f"up to level {level} of {ladder.height}: {ladder.labels[min(level, ladder.height)]}"
+    )
 
 
 def weight_told(weight: Fraction) -> str:

@@ -26,10 +26,22 @@ class Picks:
         self._rows: dict[int, tuple[ui.element, ui.element]] = {}
         names = list(found.choices[0].generalization)
         dropped = any(choice.suppressed for choice in found.choices)
-        heads = ["Solution", found.measure, "smallest group", "greatest belief", *(["dropped"] if dropped else []), *names]
+        heads = [
+            "Solution",
+            found.measure,
+            "smallest group",
+            "greatest belief",
+            *(["dropped"] if dropped else []),
+            *names,
+        ]
         with ui.element("section").classes("card").props('aria-label="Solutions as a table"'):
             heading("Solutions", "h3")
-            area = ui.element("div").classes("scroll").style("max-height: 24rem; overflow-y: auto").props('tabindex="0" role="region" aria-label="Solutions"')
+            area = (
+                ui.element("div")
+                .classes("scroll")
+                .style("max-height: 24rem; overflow-y: auto")
+                .props('tabindex="0" role="region" aria-label="Solutions"')
+            )
             with area, ui.element("table").classes("plain picks"):
                 with ui.element("thead"), ui.element("tr"):
                     for head in heads:
@@ -38,10 +50,27 @@ class Picks:
                 with ui.element("tbody"):
                     for number, choice in enumerate(found.choices, 1):
                         cells = cells_of(choice, names, dropped)
-                        self._rows[number] = self._row(number, cells, choice_told(number, choice, found.measure), choice.chosen, pick)
+                        self._rows[number] = self._row(
+                            number,
+                            cells,
+                            choice_told(number, choice, found.measure),
+                            choice.chosen,
+                            pick,
+                        )
             with ui.element("div").classes("toolbar"):
-                lines = [heads, *([str(number), *cells_of(choice, names, dropped)] for number, choice in enumerate(found.choices, 1))]
-                named(save_button(visit, "Save CSV", f"{name}-solutions.csv", lambda: csv_bytes(lines)), "Save CSV: the solutions")
+                lines = [
+                    heads,
+                    *(
+                        [str(number), *cells_of(choice, names, dropped)]
+                        for number, choice in enumerate(found.choices, 1)
+                    ),
+                ]
+                named(
+                    save_button(
+                        visit, "Save CSV", f"{name}-solutions.csv", lambda: csv_bytes(lines)
+                    ),
+                    "Save CSV: the solutions",
+                )
 
     def mark(self, number: int | None) -> None:
         """Show which solution is looked at."""
@@ -49,12 +78,20 @@ class Picks:
             row.classes(add="picked") if one == number else row.classes(remove="picked")
             button.props["aria-pressed"] = "true" if one == number else "false"
 
-    def _row(self, number: int, cells: Sequence[str], words: str, best: bool, pick: Any) -> tuple[ui.element, ui.element]:
+    def _row(
+        self, number: int, cells: Sequence[str], words: str, best: bool, pick: Any
+    ) -> tuple[ui.element, ui.element]:
         row = ui.element("tr").on("click", lambda: pick(number))
         with row:
             with ui.element("td"):
                 shown = f"{number}, least cost" if best else str(number)
-                button = named(ui.element("button").classes("pick").props('type="button" aria-pressed="false"'), f"{shown}: {words}", f"pick-{number}")
+                button = named(
+                    ui.element("button")
+                    .classes("pick")
+                    .props('type="button" aria-pressed="false"'),
+                    f"{shown}: {words}",
+                    f"pick-{number}",
+                )
                 with button:
                     ui.label(shown)
             for cell in cells:
@@ -67,4 +104,10 @@ def cells_of(choice: Choice, names: Sequence[str], dropped: bool) -> list[str]:
     """A solution as cells of a table, behind its number."""
     belief = percent(choice.belief) if choice.belief is not None else "–"
     gone = [f"{choice.suppressed:,}"] if dropped else []
-    return [telling.number(choice.cost), f"{int(1 / choice.risk):,}", belief, *gone, *(str(choice.generalization[name]) for name in names)]
+    return [
+        telling.number(choice.cost),
+        f"{int(1 / choice.risk):,}",
+        belief,
+        *gone,
+        *(str(choice.generalization[name]) for name in names),
+    ]

@@ -34,7 +34,9 @@ async def show_views(visit: Visit, plan: Plan, name: str, places: Sequence[int])
     """The page of views that are asked about together; `places` are those of the checks in the plan."""
     with ui.element("div").classes("stack").style("gap: .2rem"):
         heading(f"Restore {name}", "h1")
-        ui.label("Look for further true views that bring every belief down again. To publish more can tell less about the one who is most exposed.").classes("muted")
+        ui.label(
+            "Look for further true views that bring every belief down again. To publish more can tell less about the one who is most exposed."
+        ).classes("muted")
     page = Views(visit, plan, places)
     with ui.element("div").classes("stack") as area:
         ui.label("Reading the tables …").classes("muted").props('role="status"')
@@ -83,25 +85,51 @@ class Views:
         with ui.element("section").classes("card").props('aria-label="How to search"'):
             heading("How", "h2")
             if len(self.places) > 1:
-                ui.select({at: told(self.plan.checks[at]) for at in self.places}, value=self.at, label="The check that is to hold", on_change=self._turned).props(
-                    'outlined dense data-testid="check"'
-                )
+                ui.select(
+                    {at: told(self.plan.checks[at]) for at in self.places},
+                    value=self.at,
+                    label="The check that is to hold",
+                    on_change=self._turned,
+                ).props('outlined dense data-testid="check"')
             else:
                 ui.label(f"The check that is to hold: {told(self.check)}")
             with ui.element("div").classes("controls"):
-                self.views = self._slider("Further views: up to {:g}", 1, MOST_VIEWS, 1, VIEWS, "views")
-                self.seconds = self._slider("Search for up to {:g} seconds", 10, MOST_SECONDS, 10, SECONDS, "seconds")
+                self.views = self._slider(
+                    "Further views: up to {:g}", 1, MOST_VIEWS, 1, VIEWS, "views"
+                )
+                self.seconds = self._slider(
+                    "Search for up to {:g} seconds", 10, MOST_SECONDS, 10, SECONDS, "seconds"
+                )
                 with ui.element("div").classes("control"):
-                    self.columns = ui.select(list(columns), multiple=True, label="Conditions may be on").props('outlined dense use-chips data-testid="columns"')
-                    ui.label("Choose none for all public columns but keys and identifiers.").classes("fine")
-                    self.aware = ui.checkbox("Also ask what somebody believes who knows how the views are chosen").props("dense")
-            ui.button("Search", on_click=self._search).props('unelevated no-caps data-testid="search"').style("align-self: flex-start")
+                    self.columns = ui.select(
+                        list(columns), multiple=True, label="Conditions may be on"
+                    ).props('outlined dense use-chips data-testid="columns"')
+                    ui.label(
+                        "Choose none for all public columns but keys and identifiers."
+                    ).classes("fine")
+                    self.aware = ui.checkbox(
+                        "Also ask what somebody believes who knows how the views are chosen"
+                    ).props("dense")
+            ui.button("Search", on_click=self._search).props(
+                'unelevated no-caps data-testid="search"'
+            ).style("align-self: flex-start")
             ui.label("A search publishes and writes nothing.").classes("fine")
 
-    def _slider(self, words: str, least: float, most: float, step: float, value: float, name: str) -> Slider:
+    def _slider(
+        self, words: str, least: float, most: float, step: float, value: float, name: str
+    ) -> Slider:
         with ui.element("div").classes("control"):
             said = ui.label(words.format(value)).classes("name")
-            return Slider(words.split("{")[0].strip(), least, most, step, value, name=name, words=words.format, on_change=lambda at: said.set_text(words.format(at)))
+            return Slider(
+                words.split("{")[0].strip(),
+                least,
+                most,
+                step,
+                value,
+                name=name,
+                words=words.format,
+                on_change=lambda at: said.set_text(words.format(at)),
+            )
 
     def _turned(self, event: Any) -> None:
         self.at = event.value
@@ -110,9 +138,19 @@ class Views:
     def _search(self) -> None:
         book = self.visit.book
         work = book.works.start(
-            "repair-restore", f"Searching further views for {listed(self.check.releases)}", tasks.restore, str(book.path), str(book.reach), self.at,
-            int(self.views.value), tuple(self.columns.value or ()), float(self.seconds.value), bool(self.aware.value), book.digest(), key=self._key(),
-        )  # fmt: skip
+            "repair-restore",
+            f"Searching further views for {listed(self.check.releases)}",
+            tasks.restore,
+            str(book.path),
+            str(book.reach),
+            self.at,
+            int(self.views.value),
+            tuple(self.columns.value or ()),
+            float(self.seconds.value),
+            bool(self.aware.value),
+            book.digest(),
+            key=self._key(),
+        )
         self._follow(work)
 
     def _follow(self, work: Work) -> None:
@@ -126,8 +164,16 @@ class Views:
     def _result(self, found: Restoring) -> None:
         fresh = found.digest == self.visit.book.digest()
         if not fresh:
-            notice("The plan has changed since this search. Search again before you change it.", "warn")
-        kind = "holds" if found.is_done else "breached" if found.status in ("impossible", "none") else "undecided"
+            notice(
+                "The plan has changed since this search. Search again before you change it.", "warn"
+            )
+        kind = (
+            "holds"
+            if found.is_done
+            else "breached"
+            if found.status in ("impossible", "none")
+            else "undecided"
+        )
         with ui.element("section").classes(f"card {kind}").props('data-testid="restored"'):
             heading(found.headline, "h2")
             show_numbers(found.numbers)
@@ -140,9 +186,20 @@ class Views:
             if found.views:
                 heading("The further views", "h3")
                 rows = [(name, query, f"{many:,}") for name, query, many in found.views]
-                plain_table(self.visit, ("View", "Query", "Rows"), rows, name="further-views", caption="The further views")
+                plain_table(
+                    self.visit,
+                    ("View", "Query", "Rows"),
+                    rows,
+                    name="further-views",
+                    caption="The further views",
+                )
             self._draft(found, fresh)
-            save_button(self.visit, "Save the report (HTML)", f"{safe('-'.join(found.releases))}-restored.html", lambda: found.html).props("outline").style("align-self: flex-start")
+            save_button(
+                self.visit,
+                "Save the report (HTML)",
+                f"{safe('-'.join(found.releases))}-restored.html",
+                lambda: found.html,
+            ).props("outline").style("align-self: flex-start")
         if found.charts:
             with ui.element("div").classes("grid-2"):
                 for number, chart in enumerate(found.charts, 1):
@@ -161,9 +218,13 @@ class Views:
         said = ui.element("div").classes("stack")
         with ui.element("div").classes("toolbar"):
             if fresh:
-                put = ui.button("Put them into the plan").props('unelevated no-caps data-testid="into-plan"')
+                put = ui.button("Put them into the plan").props(
+                    'unelevated no-caps data-testid="into-plan"'
+                )
                 put.on_click(lambda: self._into_plan(found, said, put))
-            save_button(self.visit, "Save the draft", "restored.yaml", lambda: found.draft).props("outline")
+            save_button(self.visit, "Save the draft", "restored.yaml", lambda: found.draft).props(
+                "outline"
+            )
 
     async def _into_plan(self, found: Restoring, said: ui.element, put: ui.button) -> None:
         words = f"The plan has {listed([name for name, _, _ in found.views])}, and its check asks about all of them together. Check it on the page Overview."
@@ -174,7 +235,10 @@ def wishes(found: Restoring) -> list[Wish]:
     """What the draft says, as changes of the plan: the further views, and the check about all of them."""
     to = {"to": list(found.to)} if found.to else {}
     names = [*found.releases, *(name for name, _, _ in found.views)]
-    return [*(AddRelease(name, {"query": query, **to}) for name, query, _ in found.views), SetCheck(found.at, {"release": None, "releases": names})]
+    return [
+        *(AddRelease(name, {"query": query, **to}) for name, query, _ in found.views),
+        SetCheck(found.at, {"release": None, "releases": names}),
+    ]
 
 
 def told(check: Check) -> str:
@@ -185,7 +249,9 @@ def told(check: Check) -> str:
     """
     name = f"{check.name}: " if check.name else ""
     gamma = check.parameters.get("gamma")
-    return f"{name}{check.kind} of {listed(check.releases)}" + (f", gamma {plain(gamma)}" if gamma is not None else "")
+    return f"{name}{check.kind} of {listed(check.releases)}" + (
+        f", gamma {plain(gamma)}" if gamma is not None else ""
+    )
 
 
 def check_key(check: Check) -> str:

@@ -20,17 +20,39 @@ Fetch = Callable[[int, int], Awaitable[list[Line]]]
 class Beside:
     """Two tables with the same rows: as they are, and as they are released."""
 
-    def __init__(self, heads: Sequence[str], columns: Sequence[str], fetch: Fetch, *, total: int, note: str = "") -> None:
-        self._heads, self._columns, self._fetch, self._total = tuple(heads), tuple(columns), fetch, total
+    def __init__(
+        self,
+        heads: Sequence[str],
+        columns: Sequence[str],
+        fetch: Fetch,
+        *,
+        total: int,
+        note: str = "",
+    ) -> None:
+        self._heads, self._columns, self._fetch, self._total = (
+            tuple(heads),
+            tuple(columns),
+            fetch,
+            total,
+        )
         self._offset = 0
         with ui.element("div").classes("stack").props('data-testid="beside"'):
             with ui.element("div").classes("beside"):
-                self._before, self._after = self._side("The table", "before"), self._side("The release", "after")
+                self._before, self._after = (
+                    self._side("The table", "before"),
+                    self._side("The release", "after"),
+                )
             with ui.element("div").classes("toolbar"):
-                self._back = ui.button("Previous rows", on_click=lambda: self._move(-1)).props("flat dense no-caps")
+                self._back = ui.button("Previous rows", on_click=lambda: self._move(-1)).props(
+                    "flat dense no-caps"
+                )
                 self._where = ui.label().classes("fine").props('role="status"')
-                self._next = ui.button("Next rows", on_click=lambda: self._move(1)).props("flat dense no-caps")
-            ui.label(f"For your eyes only: the file that is written has its rows in random order.{' ' + note if note else ''}").classes("fine")
+                self._next = ui.button("Next rows", on_click=lambda: self._move(1)).props(
+                    "flat dense no-caps"
+                )
+            ui.label(
+                f"For your eyes only: the file that is written has its rows in random order.{' ' + note if note else ''}"
+            ).classes("fine")
 
     async def show(self) -> None:
         """Fetch and show the rows that are due."""
@@ -45,14 +67,20 @@ class Beside:
         self._before.set_content(before_table(self._heads, self._columns, lines))
         self._after.set_content(after_table(self._heads, self._columns, lines))
         last = self._offset + len(lines)
-        self._where.set_text(f"Rows {self._offset + 1:,} to {last:,} of {self._total:,}" if lines else "No rows")
+        self._where.set_text(
+            f"Rows {self._offset + 1:,} to {last:,} of {self._total:,}" if lines else "No rows"
+        )
         self._back.set_enabled(self._offset > 0)
         self._next.set_enabled(last < self._total)
 
     def _side(self, title: str, name: str) -> ui.html:
         with ui.element("div").classes("stack").style("gap: .3rem; min-width: 0"):
             ui.html(title, tag="h3", sanitize=False)
-            with named(ui.element("div").classes("scroll").props('tabindex="0" role="region"'), f"{title}, row by row", name):
+            with named(
+                ui.element("div").classes("scroll").props('tabindex="0" role="region"'),
+                f"{title}, row by row",
+                name,
+            ):
                 return ui.html("", sanitize=False)
 
     async def _move(self, pages: int) -> None:
@@ -62,23 +90,32 @@ class Beside:
 
 def before_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[Line]) -> str:
     """The rows as they are; columns that are not released are marked."""
-    titles = "".join(f'<th scope="col"{withheld(name, columns)}>{escape(name)}<br><span>{note(name, columns)}</span></th>' for name in heads)
+    titles = "".join(
+        f'<th scope="col"{withheld(name, columns)}>{escape(name)}<br><span>{note(name, columns)}</span></th>'
+        for name in heads
+    )
     rows = (
-        f"<tr{class_of(line)}>{''.join(cell(value, withheld(name, columns)) for name, value in zip(heads, line.before, strict=True))}</tr>" for line in lines
+        f"<tr{class_of(line)}>{''.join(cell(value, withheld(name, columns)) for name, value in zip(heads, line.before, strict=True))}</tr>"
+        for line in lines
     )
     return f'<table class="plain rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
 def after_table(heads: Sequence[str], columns: Sequence[str], lines: Sequence[Line]) -> str:
     """The rows as they are released; what differs is marked, and rows that are dropped say so."""
-    titles = "".join(f'<th scope="col">{escape(name)}<br><span>&nbsp;</span></th>' for name in columns)
+    titles = "".join(
+        f'<th scope="col">{escape(name)}<br><span>&nbsp;</span></th>' for name in columns
+    )
     rows = []
     for line in lines:
         if line.after is None:
             rows.append(f'<tr class="gone"><td colspan="{len(columns)}">dropped</td></tr>')
             continue
         was = dict(zip(heads, line.before, strict=True))
-        cells = "".join(cell(value, CHANGED if value != was[name] else "", line.one_of_several) for name, value in zip(columns, line.after, strict=True))
+        cells = "".join(
+            cell(value, CHANGED if value != was[name] else "", line.one_of_several)
+            for name, value in zip(columns, line.after, strict=True)
+        )
         rows.append(f"<tr>{cells}</tr>")
     return f'<table class="plain rows"><thead><tr>{titles}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
@@ -105,5 +142,9 @@ def cell(value: str | None, kind: str = "", several: bool = False) -> str:
     ('<td class="changed">1305*</td>', '<td><span class="muted">missing</span></td>')
     """
     shown = '<span class="muted">missing</span>' if value is None else escape(value)
-    hint = ' title="rows that are alike are dealt to several groups at random; this is one of them"' if kind == CHANGED and several else ""
+    hint = (
+        ' title="rows that are alike are dealt to several groups at random; this is one of them"'
+        if kind == CHANGED and several
+        else ""
+    )
     return f"<td{kind}{hint}>{shown}{'…' if hint else ''}</td>"

@@ -53,7 +53,13 @@ def axis(values: Sequence[float], *, most: float | None = None, from_zero: bool 
         high = max(min(high, most), max(values))
     step = tick_step(high - low)
     first = math.ceil(low / step - 1e-9)
-    return Axis(low, high, tuple(round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)))
+    return Axis(
+        low,
+        high,
+        tuple(
+            round(number * step, 12) for number in range(first, math.floor(high / step + 1e-9) + 1)
+        ),
+    )
 
 
 def tick_step(span: float) -> float:
@@ -85,15 +91,23 @@ class Scatter:
         self._chosen: int | None = None
         self._by = "risk"
         self._dots: dict[int, ui.element] = {}
-        with ui.element("figure").classes("card scatter").props('aria-label="Solutions by what they cost and what they risk"'):
+        with (
+            ui.element("figure")
+            .classes("card scatter")
+            .props('aria-label="Solutions by what they cost and what they risk"')
+        ):
             with ui.element("figcaption").classes("row between"):
                 ui.html("Risk against utility", tag="h3", sanitize=False)
                 if any(choice.belief is not None for choice in found.choices):
-                    ui.toggle({key: words for key, (words, _) in RISKS.items()}, value=self._by, on_change=self._turn).props(
-                        'no-caps dense unelevated aria-label="What counts as the risk"'
-                    )
+                    ui.toggle(
+                        {key: words for key, (words, _) in RISKS.items()},
+                        value=self._by,
+                        on_change=self._turn,
+                    ).props('no-caps dense unelevated aria-label="What counts as the risk"')
             self._area = ui.element("div").classes("plot")
-            ui.label("Each dot is a solution: further left more is kept, further down less is told. Press one to see it.").classes("fine")
+            ui.label(
+                "Each dot is a solution: further left more is kept, further down less is told. Press one to see it."
+            ).classes("fine")
             if found.charts:
                 with ui.element("div").classes("toolbar"):
                     self._save_buttons(visit, found.charts, name)
@@ -113,22 +127,37 @@ class Scatter:
 
     def _draw(self) -> None:
         choices, risk = self._found.choices, RISKS[self._by][1]
-        across = axis([choice.cost for choice in choices], most=1.0 if self._found.measure == "loss" else None)
+        across = axis(
+            [choice.cost for choice in choices], most=1.0 if self._found.measure == "loss" else None
+        )
         allowed = self._found.allowed if self._by == "risk" else None
         risks = [float(risk(choice)) for choice in choices] + ([float(allowed)] if allowed else [])
         up = axis(risks, most=1.0 if max(risks) > 0.9 else None, from_zero=True)
         self._area.clear()
         self._dots = {}
         with self._area:
-            ui.html(ground(across, up, self._found.measure, RISKS[self._by][0], allowed), sanitize=False).props('aria-hidden="true"')
+            ui.html(
+                ground(across, up, self._found.measure, RISKS[self._by][0], allowed), sanitize=False
+            ).props('aria-hidden="true"')
             with ui.element("div").classes("dots"):
                 for number, choice in enumerate(choices, 1):
-                    self._dots[number] = self._dot(number, choice, across.place(choice.cost), 100 - up.place(float(risk(choice))))
+                    self._dots[number] = self._dot(
+                        number,
+                        choice,
+                        across.place(choice.cost),
+                        100 - up.place(float(risk(choice))),
+                    )
 
     def _dot(self, number: int, choice: Choice, left: float, top: float) -> ui.element:
         words = choice_told(number, choice, self._found.measure)
-        dot = ui.element("button").classes("dot best" if choice.chosen else "dot").style(f"left: {left}%; top: {top}%")
-        named(dot, words, f"dot-{number}").props('type="button" aria-pressed="false"').props["title"] = words
+        dot = (
+            ui.element("button")
+            .classes("dot best" if choice.chosen else "dot")
+            .style(f"left: {left}%; top: {top}%")
+        )
+        named(dot, words, f"dot-{number}").props('type="button" aria-pressed="false"').props[
+            "title"
+        ] = words
         return dot.on("click", lambda number=number: self._pick(number))
 
     def _save_buttons(self, visit: Visit, charts: Sequence[Chart], name: str) -> None:
@@ -141,10 +170,18 @@ class Scatter:
 
 def ground(across: Axis, up: Axis, measure: str, title: str, allowed: Fraction | None) -> str:
     """Grid lines, ticks and titles, as HTML that screen readers skip: the buttons say all of it."""
-    lines = [f'<div class="tick-y" style="top: {100 - up.place(tick)}%"><span>{share(tick, up.high)}</span></div>' for tick in up.ticks]
-    lines += [f'<div class="tick-x" style="left: {across.place(tick)}%"><span>{number(tick, across)}</span></div>' for tick in across.ticks]
+    lines = [
+        f'<div class="tick-y" style="top: {100 - up.place(tick)}%"><span>{share(tick, up.high)}</span></div>'
+        for tick in up.ticks
+    ]
+    lines += [
+        f'<div class="tick-x" style="left: {across.place(tick)}%"><span>{number(tick, across)}</span></div>'
+        for tick in across.ticks
+    ]
     if allowed is not None and float(allowed) <= up.high:
-        lines.append(f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 in {int(1 / allowed):,}</span></div>')
+        lines.append(
+            f'<div class="allowed" style="top: {100 - up.place(float(allowed))}%"><span>allowed: 1 in {int(1 / allowed):,}</span></div>'
+        )
     titles = f'<div class="title-y">{escape(title)} ↑</div><div class="title-x">{escape(measure)} → less is kept</div>'
     return f'<div class="ground">{"".join(lines)}</div>{titles}'
 
@@ -166,7 +203,10 @@ def number(value: float, scale: Axis) -> str:
     """
     for size, word in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
         if scale.high >= size:
-            value, span = value / (1e3 if word == " k" else size), (scale.high - scale.low) / (1e3 if word == " k" else size)
+            value, span = (
+                value / (1e3 if word == " k" else size),
+                (scale.high - scale.low) / (1e3 if word == " k" else size),
+            )
             return f"{value:.{digits(span)}f}{word}"
     return f"{value:.{digits(scale.high - scale.low)}f}"
 

@@ -15,12 +15,22 @@ class Slider:
     """A number between two others, in steps. `words` says a value for those who hear it."""
 
     def __init__(
-        self, label: str, least: float, most: float, step: float, value: float, *,
-        name: str, words: Callable[[float], str] = "{:g}".format, on_change: Callable[[float], Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        label: str,
+        least: float,
+        most: float,
+        step: float,
+        value: float,
+        *,
+        name: str,
+        words: Callable[[float], str] = "{:g}".format,
+        on_change: Callable[[float], Any] | None = None,
+    ) -> None:
         self.value, self._words, self._on_change = value, words, on_change
         self._input = ui.element("input").classes("range")
-        named(self._input, label, name).props(f'type="range" min="{least:g}" max="{most:g}" step="{step:g}"')
+        named(self._input, label, name).props(
+            f'type="range" min="{least:g}" max="{most:g}" step="{step:g}"'
+        )
         self._tell()
         # The browser keeps the value itself while it is dragged: an answer that comes late must not move it back.
         self._input.on("input", self._moved, js_handler=KEEP, throttle=0.1)

@@ -17,10 +17,23 @@ TO_RECORD = "to record"  # left with the book, for the page of the ledger
 
 def last_work(works: Works, kind: str, key: str) -> Work | None:
     """The newest work about something that nobody has stopped: what was stopped is shown only where that was seen."""
-    return next((one for one in works.all() if (one.kind, one.key) == (kind, key) and one.state != "cancelled"), None)
+    return next(
+        (
+            one
+            for one in works.all()
+            if (one.kind, one.key) == (kind, key) and one.state != "cancelled"
+        ),
+        None,
+    )
 
 
-def follow(work: Work, room: ui.element, show: Callable[[Any], None], again: str, start: Callable[[], Any] | None = None) -> None:
+def follow(
+    work: Work,
+    room: ui.element,
+    show: Callable[[Any], None],
+    again: str,
+    start: Callable[[], Any] | None = None,
+) -> None:
     """Show work in a part of the page: how far it is, then what it found, or how it is started again where it was stopped."""
     room.clear()
 
@@ -37,12 +50,18 @@ def follow(work: Work, room: ui.element, show: Callable[[Any], None], again: str
 
 def show_stopped(work: Work, again: str, start: Callable[[], Any] | None = None) -> None:
     """Say that work was stopped, and how it is started again: by a button, or in words."""
-    with named(ui.element("div").classes("notice warn").props('role="status"'), work.title, f"work-{work.kind}"):
+    with named(
+        ui.element("div").classes("notice warn").props('role="status"'),
+        work.title,
+        f"work-{work.kind}",
+    ):
         ui.label("It was stopped. Nothing was written.")
         if start is None:
             ui.label(again).classes("muted")
             return
-        ui.button(again, on_click=start).props('outline dense no-caps data-testid="again"').style("align-self: flex-start; margin-top: .4rem")
+        ui.button(again, on_click=start).props('outline dense no-caps data-testid="again"').style(
+            "align-self: flex-start; margin-top: .4rem"
+        )
 
 
 def record_button(visit: Visit, release: Callable[[], tuple[str, str | None]]) -> ui.button:
@@ -53,4 +72,6 @@ def record_button(visit: Visit, release: Callable[[], tuple[str, str | None]]) -
         visit.book.kept[TO_RECORD] = {"release": name, "file": file}
         ui.navigate.to(visit.link("ledger"))
 
-    return ui.button("Record it in the ledger", on_click=press).props('flat no-caps data-testid="to-ledger"')
+    return ui.button("Record it in the ledger", on_click=press).props(
+        'flat no-caps data-testid="to-ledger"'
+    )

@@ -32,7 +32,11 @@ FORMATS = {".csv": "CSV", ".parquet": "Parquet"}
 
 def free_name(folder: Path, name: str, ending: str = ".csv") -> str:
     """A name for a file that is not there yet."""
-    tries = [f"{name}{ending}", f"{name}-released{ending}", *(f"{name}-released-{number}{ending}" for number in range(2, 100))]
+    tries = [
+        f"{name}{ending}",
+        f"{name}-released{ending}",
+        *(f"{name}-released-{number}{ending}" for number in range(2, 100)),
+    ]
     return next((one for one in tries if not (folder / one).exists()), tries[-1])
 
 
@@ -42,15 +46,27 @@ class FileName:
     def __init__(self, book: Book, name: str) -> None:
         self._book = book
         with ui.element("div").classes("row").style("align-items: flex-start"):
-            self.name = ui.input("File, below the folder of the plan", value=free_name(book.folder, safe(name)), on_change=self._looked_at)
-            self.name.props('outlined dense data-testid="file-name"').style("min-width: min(100%, 22rem)")
-            self.kind = ui.radio(FORMATS, value=".csv", on_change=self._turned).props('inline dense aria-label="Format of the file"')
-        self.may_replace = ui.checkbox("Replace the file that is there").props('dense data-testid="replace"')
+            self.name = ui.input(
+                "File, below the folder of the plan",
+                value=free_name(book.folder, safe(name)),
+                on_change=self._looked_at,
+            )
+            self.name.props('outlined dense data-testid="file-name"').style(
+                "min-width: min(100%, 22rem)"
+            )
+            self.kind = ui.radio(FORMATS, value=".csv", on_change=self._turned).props(
+                'inline dense aria-label="Format of the file"'
+            )
+        self.may_replace = ui.checkbox("Replace the file that is there").props(
+            'dense data-testid="replace"'
+        )
         self._looked_at()
 
     def _turned(self) -> None:
         stem, dot, ending = self.name.value.rpartition(".")
-        self.name.set_value((stem if dot and f".{ending.lower()}" in FORMATS else self.name.value) + self.kind.value)
+        self.name.set_value(
+            (stem if dot and f".{ending.lower()}" in FORMATS else self.name.value) + self.kind.value
+        )
 
     def _looked_at(self) -> None:
         text = (self.name.value or "").strip()
@@ -77,7 +93,9 @@ class FileName:
                 return
             go(name, replaces)
 
-        ui.button(label, on_click=pressed).props(f'unelevated no-caps data-testid="{aria(mark)}"').style("align-self: flex-start")
+        ui.button(label, on_click=pressed).props(
+            f'unelevated no-caps data-testid="{aria(mark)}"'
+        ).style("align-self: flex-start")
 
 
 def is_file(folder: Path, name: str) -> bool:
@@ -95,7 +113,15 @@ def safe(name: str) -> str:
     >>> safe("april"), safe("north/east: 1")
     ('april', 'north-east-1')
     """
-    return "-".join(part for part in "".join(letter if letter.isalnum() or letter in "-_" else " " for letter in name).split()) or "release"
+    return (
+        "-".join(
+            part
+            for part in "".join(
+                letter if letter.isalnum() or letter in "-_" else " " for letter in name
+            ).split()
+        )
+        or "release"
+    )
 
 
 class Writing:
@@ -120,19 +146,34 @@ class Writing:
         self.form.clear()
         if found.digest != self.visit.book.digest():
             with self.form:
-                notice("The plan has changed since this search. Search again to write one of its solutions.", "warn")
+                notice(
+                    "The plan has changed since this search. Search again to write one of its solutions.",
+                    "warn",
+                )
             return
         with self.form, ui.element("section").classes("card").props('aria-label="Write it"'):
             heading("Write it", "h2")
-            ui.label("The checks are asked once more of exactly what is written, and the file is read back. If anything differs, there is no file.").classes("muted")
+            ui.label(
+                "The checks are asked once more of exactly what is written, and the file is read back. If anything differs, there is no file."
+            ).classes("muted")
             file = FileName(self.visit.book, self.name)
 
             def write(name: str, replaces: bool) -> None:
                 book = self.visit.book
                 work = book.works.start(
-                    "repair-write", f"Writing {name}", tasks.write, str(book.path), str(book.reach), self.name, found.wanted, levels, name, replaces, book.digest(),
+                    "repair-write",
+                    f"Writing {name}",
+                    tasks.write,
+                    str(book.path),
+                    str(book.reach),
+                    self.name,
+                    found.wanted,
+                    levels,
+                    name,
+                    replaces,
+                    book.digest(),
                     key=self.name,
-                )  # fmt: skip
+                )
                 self._follow(work)
 
             file.button("Write it", "write", write)
@@ -156,12 +197,21 @@ class Writing:
         with ui.element("section").classes("card holds").props('data-testid="written"'):
             heading(f"Written: {found.output}", "h2")
             gone = f"; {plural('row', found.suppressed)} dropped" if found.suppressed else ""
-            ui.label(f"{plural('row', found.released)} in random order{gone}, with {', '.join(found.columns)}.")
+            ui.label(
+                f"{plural('row', found.released)} in random order{gone}, with {', '.join(found.columns)}."
+            )
             if found.not_written:
                 ui.label(f"Not in it: {found.not_written}.").classes("muted")
             with ui.element("div").classes("toolbar"):
-                save_button(self.visit, "Download the file", place.name, lambda: place).props('outline data-testid="download"')
-                save_button(self.visit, "Save the report (HTML)", f"{safe(self.name)}-repair.html", lambda: found.html).props('outline data-testid="report"')
+                save_button(self.visit, "Download the file", place.name, lambda: place).props(
+                    'outline data-testid="download"'
+                )
+                save_button(
+                    self.visit,
+                    "Save the report (HTML)",
+                    f"{safe(self.name)}-repair.html",
+                    lambda: found.html,
+                ).props('outline data-testid="report"')
             heading("Next", "h3")
             self.next = ui.element("div").classes("stack")
             said = ui.element("div").classes("stack")
@@ -176,14 +226,22 @@ class Writing:
             ui.label(next_words(ready)).classes("muted").props('data-testid="next"')
             with ui.element("div").classes("toolbar"):
                 if ready is None and found.told.levels is not None and not found.suppressed:
-                    ui.button("Put these levels into the plan", on_click=lambda: self._into_plan(found, said)).props('outline no-caps data-testid="into-plan"')
+                    ui.button(
+                        "Put these levels into the plan",
+                        on_click=lambda: self._into_plan(found, said),
+                    ).props('outline no-caps data-testid="into-plan"')
                 if ready is None or releases[ready].file is None:
-                    ui.button("Add the file to the plan, with the same checks", on_click=lambda: self._as_release(found, said)).props('outline no-caps data-testid="as-release"')
+                    ui.button(
+                        "Add the file to the plan, with the same checks",
+                        on_click=lambda: self._as_release(found, said),
+                    ).props('outline no-caps data-testid="as-release"')
                 if ready is not None:
                     ui.link("Check it on the page Overview", self.visit.link("overview"))
                 record_button(self.visit, lambda: (ready or self.name, found.output))
             if found.suppressed and ready is None:
-                ui.label("Levels alone do not say which rows were dropped, so they are not put into the plan: add the file itself.").classes("fine")
+                ui.label(
+                    "Levels alone do not say which rows were dropped, so they are not put into the plan: add the file itself."
+                ).classes("fine")
 
     async def _into_plan(self, found: Written, said: ui.element) -> None:
         words = f"The plan now releases {self.name} at these levels. Check it on the page Overview."
@@ -195,15 +253,25 @@ class Writing:
         wishes: list[Wish] = [SetRelease(name, "file", found.output)]
         if name not in self.visit.book.plan().releases:
             own = [check for check in self.plan.checks if self.name in check.releases]
-            wishes = [AddRelease(name, {"table": found.table, "file": found.output}), *(AddCheck(check.kind, about(check, name, self.name)) for check in own)]
-        if await change_plan(self.visit.book, wishes, said, f"The plan has the file as release {name}, with the checks of {self.name}. Check it on the page Overview."):
+            wishes = [
+                AddRelease(name, {"table": found.table, "file": found.output}),
+                *(AddCheck(check.kind, about(check, name, self.name)) for check in own),
+            ]
+        if await change_plan(
+            self.visit.book,
+            wishes,
+            said,
+            f"The plan has the file as release {name}, with the checks of {self.name}. Check it on the page Overview.",
+        ):
             self._next(found, said)
 
 
 def releases_now(book: Book) -> dict[str, Microdata]:
     """The tables that the plan releases now; none where it cannot be read."""
     try:
-        return {name: one for name, one in book.plan().releases.items() if isinstance(one, Microdata)}
+        return {
+            name: one for name, one in book.plan().releases.items() if isinstance(one, Microdata)
+        }
     except TacitError:
         return {}
 
@@ -212,7 +280,11 @@ def in_plan(releases: Mapping[str, Microdata], name: str, found: Written) -> str
     """The release of the plan that a written file is: one that names it, or else the one at whose levels it was written."""
     by_file = next((one.name for one in releases.values() if one.file == found.output), None)
     own = releases.get(name)
-    levels = None if own is None or own.file is not None else {column: level for column, level in own.generalization.items() if level}
+    levels = (
+        None
+        if own is None or own.file is not None
+        else {column: level for column, level in own.generalization.items() if level}
+    )
     is_own = found.told.levels is not None and not found.suppressed and levels == raised(found)
     return by_file or (name if is_own else None)
 
@@ -242,7 +314,11 @@ def about(check: Any, release: str, before: str) -> dict[str, Any]:
     """
     several = [release if name == before else name for name in check.releases]
     judged: dict[str, Any] = {"releases": several} if len(several) > 1 else {"release": release}
-    return {**judged, **check.parameters, **({"sensitive": check.sensitive} if check.sensitive else {})}
+    return {
+        **judged,
+        **check.parameters,
+        **({"sensitive": check.sensitive} if check.sensitive else {}),
+    }
 
 
 async def change_plan(book: Book, wishes: list[Wish], said: ui.element, words: str) -> bool:

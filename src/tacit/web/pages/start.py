@@ -34,8 +34,14 @@ if TYPE_CHECKING:
 
 LOOK = "look"
 TABLES = "tables"
-NEW, ADD, REPLACE = "new", "add", "replace"  # what becomes of a table: a new plan, one table more, a new plan instead of one that was never saved
-FOLLOW_SECONDS = 1.5  # until another tab shows what was changed here, or this one what was changed in the file
+NEW, ADD, REPLACE = (
+    "new",
+    "add",
+    "replace",
+)  # what becomes of a table: a new plan, one table more, a new plan instead of one that was never saved
+FOLLOW_SECONDS = (
+    1.5  # until another tab shows what was changed here, or this one what was changed in the file
+)
 
 
 async def show(visit: Visit) -> None:
@@ -60,8 +66,15 @@ class Opening:
     async def show(self) -> None:
         """The whole section; folded where a plan is open."""
         plans = await asyncio.to_thread(self.visit.bench.plans)
-        files = await asyncio.to_thread(drafts.data_files, self.visit.bench, self.visit.book.folder, (*uploads.KINDS, *DATABASE_FILES))
-        with ui.element("details").classes("card opening").props('data-testid="opening"') as details:
+        files = await asyncio.to_thread(
+            drafts.data_files,
+            self.visit.bench,
+            self.visit.book.folder,
+            (*uploads.KINDS, *DATABASE_FILES),
+        )
+        with (
+            ui.element("details").classes("card opening").props('data-testid="opening"') as details
+        ):
             looking = self._unfinished()
             if self.draft is None or looking:
                 details.props["open"] = True
@@ -69,7 +82,13 @@ class Opening:
             if self.draft is not None:
                 with ui.element("div").classes("row into"):
                     html("span", "The table of a file or a database").classes("label")
-                    choice({NEW: "begins a new plan", ADD: f"is added to {self.visit.book.path.name}"}, self._into, "The table of a file or a database", lambda one: setattr(self, "_into", one), testid="into")
+                    choice(
+                        {NEW: "begins a new plan", ADD: f"is added to {self.visit.book.path.name}"},
+                        self._into,
+                        "The table of a file or a database",
+                        lambda one: setattr(self, "_into", one),
+                        testid="into",
+                    )
             with ui.element("div").classes("grid-3"):
                 self._plans(plans)
                 self._files(files)
@@ -83,12 +102,17 @@ class Opening:
         plans = sorted({*there, *unsaved})
         with ui.element("div").classes("stack"):
             html("h2", "A plan")
-            ui.label("Plans below this folder:" if plans else "There is no plan below this folder yet.").classes("fine")
+            ui.label(
+                "Plans below this folder:" if plans else "There is no plan below this folder yet."
+            ).classes("fine")
             with ui.element("ul").classes("plans"):
                 for path in plans:
                     with ui.element("li"):
                         name = self.visit.bench.name(path)
-                        button = ui.button(f"{name} (not saved)" if path in unsaved else name, on_click=lambda path=path: self._open_plan(path)).props("flat dense no-caps align=left")
+                        button = ui.button(
+                            f"{name} (not saved)" if path in unsaved else name,
+                            on_click=lambda path=path: self._open_plan(path),
+                        ).props("flat dense no-caps align=left")
                         if path == self.visit.book.path:
                             button.props["aria-current"] = "true"
 
@@ -103,25 +127,51 @@ class Opening:
     def _files(self, files: list[str]) -> None:
         with ui.element("div").classes("stack"):
             html("h2", "A file")
-            ui.label(f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan.").classes("fine")
+            ui.label(
+                f"CSV or Parquet, up to {uploads.in_words(uploads.MOST_BYTES)}. It is stored beside the plan."
+            ).classes("fine")
             self._dropping()
             if files:
                 with ui.element("div").classes("row"):
                     html("span", "Or one that is there:").classes("fine")
-                    choice({"": "choose a file", **{one: one for one in files}}, "", "File below this folder", self._chose_file, testid="file")
+                    choice(
+                        {"": "choose a file", **{one: one for one in files}},
+                        "",
+                        "File below this folder",
+                        self._chose_file,
+                        testid="file",
+                    )
 
     def _dropping(self) -> None:
         """A place to drop a file on, which is a button too. NiceGUI's own has no names for screen readers: it works unseen."""
-        self._upload = ui.upload(auto_upload=True, max_file_size=uploads.MOST_BYTES, on_begin_upload=self._coming, on_upload=self._uploaded, on_rejected=self._rejected)
-        self._upload.props(f'accept="{",".join(uploads.KINDS)}" data-testid="upload" aria-hidden="true"').classes("unseen")
+        self._upload = ui.upload(
+            auto_upload=True,
+            max_file_size=uploads.MOST_BYTES,
+            on_begin_upload=self._coming,
+            on_upload=self._uploaded,
+            on_rejected=self._rejected,
+        )
+        self._upload.props(
+            f'accept="{",".join(uploads.KINDS)}" data-testid="upload" aria-hidden="true"'
+        ).classes("unseen")
         uploader = f"getElement({self._upload.id}).$refs.qRef"
-        with ui.element("button").classes("dropping").props('type="button" data-testid="drop"') as zone:
+        with (
+            ui.element("button")
+            .classes("dropping")
+            .props('type="button" data-testid="drop"') as zone
+        ):
             html("strong", "Drop a file here")
             html("span", "or press to choose one").classes("fine")
         zone.on("click", js_handler=f"() => {uploader}.pickFiles()")
-        zone.on("dragover", js_handler="(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }")
+        zone.on(
+            "dragover",
+            js_handler="(event) => { event.preventDefault(); event.currentTarget.classList.add('over'); }",
+        )
         zone.on("dragleave", js_handler="(event) => event.currentTarget.classList.remove('over')")
-        zone.on("drop", js_handler=f"(event) => {{ event.preventDefault(); event.currentTarget.classList.remove('over'); {uploader}.addFiles(event.dataTransfer.files); }}")
+        zone.on(
+            "drop",
+            js_handler=f"(event) => {{ event.preventDefault(); event.currentTarget.classList.remove('over'); {uploader}.addFiles(event.dataTransfer.files); }}",
+        )
 
     def _coming(self) -> None:
         self._said.clear()
@@ -143,7 +193,11 @@ class Opening:
     def _folder(self) -> Path:
         """Where a file is stored: beside the plan, or beside the tables that it joins."""
         folder = self.visit.book.folder
-        return self.visit.bench.inside(drafts.folder_of_tables(self.draft, folder)) if self._into == ADD and self.draft else folder
+        return (
+            self.visit.bench.inside(drafts.folder_of_tables(self.draft, folder))
+            if self._into == ADD and self.draft
+            else folder
+        )
 
     def _rejected(self) -> None:
         kinds = f"It must be a CSV or Parquet file ({', '.join(uploads.KINDS)}) of at most {uploads.in_words(uploads.MOST_BYTES)}."
@@ -165,10 +219,29 @@ class Opening:
     def _database(self) -> None:
         with ui.element("div").classes("stack"):
             html("h2", "A database")
-            ui.label("PostgreSQL. The password is used to look, and is written nowhere.").classes("fine")
-            self._address_field = entry("", "Address of the database", lambda text: setattr(self, "_address", text.strip()), testid="address", size=28, placeholder="postgresql://user@host/database")
-            self._password_field = entry("", "Password", lambda text: setattr(self, "_password", text), testid="password", kind="password", size=28, placeholder="password, if it needs one")
-            ui.button("Show its tables", on_click=self._connect).props('outline no-caps data-testid="connect"')
+            ui.label("PostgreSQL. The password is used to look, and is written nowhere.").classes(
+                "fine"
+            )
+            self._address_field = entry(
+                "",
+                "Address of the database",
+                lambda text: setattr(self, "_address", text.strip()),
+                testid="address",
+                size=28,
+                placeholder="postgresql://user@host/database",
+            )
+            self._password_field = entry(
+                "",
+                "Password",
+                lambda text: setattr(self, "_password", text),
+                testid="password",
+                kind="password",
+                size=28,
+                placeholder="password, if it needs one",
+            )
+            ui.button("Show its tables", on_click=self._connect).props(
+                'outline no-caps data-testid="connect"'
+            )
 
     def _connect(self) -> None:
         url = tasks_start.with_password(self._address, self._password)
@@ -178,13 +251,24 @@ class Opening:
             field.props["value"] = value
             field.update()
         if not is_postgres(url):
-            self._fail(InputError("this is no address of a PostgreSQL database.", hint="Write postgresql://user@host/database"))
+            self._fail(
+                InputError(
+                    "this is no address of a PostgreSQL database.",
+                    hint="Write postgresql://user@host/database",
+                )
+            )
             return
         self._list_tables(url)
 
     def _list_tables(self, data: str) -> None:
         shown = without_password(data) if is_postgres(data) else data
-        work = self.visit.book.works.start(TABLES, f"Asking {shown} for its tables", tasks_start.list_tables, data, str(self.visit.book.path))
+        work = self.visit.book.works.start(
+            TABLES,
+            f"Asking {shown} for its tables",
+            tasks_start.list_tables,
+            data,
+            str(self.visit.book.path),
+        )
 
         def listed(work: Work) -> None:
             if work.state == "done":
@@ -197,11 +281,22 @@ class Opening:
 
     def _pick_table(self, data: str, shown: str, names: list[str]) -> None:
         if not names:
-            show_error(InputError(f"{shown} has no tables that can be seen.", hint="Has the user the right to read them?"))
+            show_error(
+                InputError(
+                    f"{shown} has no tables that can be seen.",
+                    hint="Has the user the right to read them?",
+                )
+            )
             return
         with ui.element("div").classes("row"):
             html("span", f"Table of {shown}").classes("label")
-            choice({"": f"choose one of {len(names)}", **{one: one for one in names}}, "", "Table of the database", lambda name: self._begin(data, table=name) if name else None, testid="table")
+            choice(
+                {"": f"choose one of {len(names)}", **{one: one for one in names}},
+                "",
+                "Table of the database",
+                lambda name: self._begin(data, table=name) if name else None,
+                testid="table",
+            )
 
     def _begin(self, data: str, *, table: str | None = None, fresh: bool = False) -> None:
         """Look at a table for which a new plan will be written, or which will be added to this one."""
@@ -219,11 +314,23 @@ class Opening:
             self._remove(data, fresh)
 
         self._said.clear()
-        with self._said, notice(f"{plan} is not saved yet. Is {name} to be added to it, or to begin a new plan in its place?", "warn") as shown:
+        with (
+            self._said,
+            notice(
+                f"{plan} is not saved yet. Is {name} to be added to it, or to begin a new plan in its place?",
+                "warn",
+            ) as shown,
+        ):
             shown.props["data-testid"] = "unsaved"
             with ui.element("div").classes("toolbar"):
-                ui.button(f"Add it to {plan}", on_click=lambda: self._look(ADD, data, table=table, fresh=fresh)).props("outline no-caps")
-                ui.button("Begin anew and drop what is not saved", on_click=lambda: self._look(REPLACE, data, table=table, fresh=fresh)).props("outline no-caps")
+                ui.button(
+                    f"Add it to {plan}",
+                    on_click=lambda: self._look(ADD, data, table=table, fresh=fresh),
+                ).props("outline no-caps")
+                ui.button(
+                    "Begin anew and drop what is not saved",
+                    on_click=lambda: self._look(REPLACE, data, table=table, fresh=fresh),
+                ).props("outline no-caps")
                 ui.button(f"Leave {name} out", on_click=leave).props("flat no-caps")
 
     def _remove(self, data: str, fresh: bool) -> None:
@@ -236,12 +343,25 @@ class Opening:
         book = self.visit.book
         try:
             if into == ADD:
-                self._refuse_apart(without_password(data) if is_postgres(data) else data if table else ".")
+                self._refuse_apart(
+                    without_password(data) if is_postgres(data) else data if table else "."
+                )
         except TacitError as error:
             self._remove(data, fresh)
             self._fail(error)
             return
-        self._follow(book.works.start(into, f"Looking at {table or Path(data).name}", tasks_start.look_at_data, data, str(book.path), table, fresh, key=self._key(into)))
+        self._follow(
+            book.works.start(
+                into,
+                f"Looking at {table or Path(data).name}",
+                tasks_start.look_at_data,
+                data,
+                str(book.path),
+                table,
+                fresh,
+                key=self._key(into),
+            )
+        )
 
     def _key(self, into: str) -> str:
         """All who work on a plan see what is added to it; a new plan is opened by who began it."""
@@ -253,8 +373,14 @@ class Opening:
 
     def _unfinished(self) -> Work | None:
         """The table that is being looked at, and of which nothing has become yet: the page was loaded again meanwhile."""
-        works = (self.visit.book.works.latest(into, self._key(into)) for into in (ADD, NEW, REPLACE))
-        return max((one for one in works if one is not None and not one.taken), key=lambda one: one.began, default=None)
+        works = (
+            self.visit.book.works.latest(into, self._key(into)) for into in (ADD, NEW, REPLACE)
+        )
+        return max(
+            (one for one in works if one is not None and not one.taken),
+            key=lambda one: one.began,
+            default=None,
+        )
 
     def _follow(self, work: Work) -> None:
         async def looked(work: Work) -> None:
@@ -280,7 +406,11 @@ class Opening:
         if into == ADD and draft is not None:
             drafts.add_table(draft, book.folder, profile)
             return
-        path = book.path if into == REPLACE and draft is not None and draft.was is None else drafts.new_plan(bench, book.folder, profile.look.table)
+        path = (
+            book.path
+            if into == REPLACE and draft is not None and draft.was is None
+            else drafts.new_plan(bench, book.folder, profile.look.table)
+        )
         drafts.begin(bench.book(path), profile)
         self.visit.session.plan = path
 
@@ -295,15 +425,21 @@ class Desk:
 
     def __init__(self, visit: Visit, draft: Draft) -> None:
         self.visit, self.draft = visit, draft
-        self.table = next((one for one in (draft.chosen, *draft.tables()) if one in draft.tables()), "")
+        self.table = next(
+            (one for one in (draft.chosen, *draft.tables()) if one in draft.tables()), ""
+        )
         self._parts: list[Any] = []
         self._seen: object = None
-        self._there: str | None = None  # the file's text, where it is another one and something is unsaved here
+        self._there: str | None = (
+            None  # the file's text, where it is another one and something is unsaved here
+        )
         self._sync = Latest(self._sync_now)
 
     async def show(self) -> None:
         """Everything; columns come when they have been looked at."""
-        self._unsaved = notice("This plan is not saved yet. Correct the roles, look at the hierarchies, then save it at the end of the page.")
+        self._unsaved = notice(
+            "This plan is not saved yet. Correct the roles, look at the hierarchies, then save it at the end of the page."
+        )
         self._unsaved.set_visibility(self.draft.was is None)
         self._said = ui.element("div").classes("said").props('aria-live="polite"')
         self._both = ui.element("div").classes("said").props('aria-live="polite"')
@@ -311,7 +447,13 @@ class Desk:
         if len(tables) > 1:
             with ui.element("div").classes("row"):
                 html("span", "Table").classes("label")
-                choice({one: one for one in tables}, self.table, "Table", self._chose_table, testid="which-table")
+                choice(
+                    {one: one for one in tables},
+                    self.table,
+                    "Table",
+                    self._chose_table,
+                    testid="which-table",
+                )
         self._about = ui.element("div").classes("stack").style("gap: 1.25rem")
         self._text = Text(self.visit, self.draft, self._typed, self._saved)
         await self._text.show()
@@ -330,10 +472,18 @@ class Desk:
             drafts.settle(self.draft, there, mine=mine)
             await self._follow()
 
-        with self._both, notice("The file was changed meanwhile, by hand or on another page, and your changes here are not saved.", "warn") as shown:
+        with (
+            self._both,
+            notice(
+                "The file was changed meanwhile, by hand or on another page, and your changes here are not saved.",
+                "warn",
+            ) as shown,
+        ):
             shown.props["data-testid"] = "conflict"
             with ui.element("div").classes("toolbar"):
-                ui.button("Take the file's text", on_click=lambda: take(mine=False)).props("outline no-caps")
+                ui.button("Take the file's text", on_click=lambda: take(mine=False)).props(
+                    "outline no-caps"
+                )
                 ui.button("Keep mine", on_click=lambda: take(mine=True)).props("flat no-caps")
 
     async def _chose_table(self, table: str) -> None:
@@ -349,7 +499,10 @@ class Desk:
         with self._about:
             profile = self.draft.profiles.get(self.table)
             if profile is None and await self._is_broken():
-                notice("The plan's tables are shown here once it can be read: correct its text below, and save it.", "warn")
+                notice(
+                    "The plan's tables are shown here once it can be read: correct its text below, and save it.",
+                    "warn",
+                )
                 return
             if profile is None:
                 self._look(again=again)
@@ -369,7 +522,11 @@ class Desk:
     async def _is_broken(self) -> bool:
         """Whether the plan as it was saved cannot be read; the text below says why."""
         book = self.visit.book
-        return book.exists and await asyncio.to_thread(drafts.problems, book.text(), book, self.visit.bench) is not None
+        return (
+            book.exists
+            and await asyncio.to_thread(drafts.problems, book.text(), book, self.visit.bench)
+            is not None
+        )
 
     def _look(self, *, again: bool) -> None:
         table, works = self.table, self.visit.book.works
@@ -377,7 +534,15 @@ class Desk:
         if work is None or (work.over and (again or work.state != "done")):
             if not self.visit.book.exists:
                 return
-            work = works.start(LOOK, f"Looking at {table}", tasks_start.look_at_table, str(self.visit.book.path), str(self.visit.bench.folder), table, key=table)
+            work = works.start(
+                LOOK,
+                f"Looking at {table}",
+                tasks_start.look_at_table,
+                str(self.visit.book.path),
+                str(self.visit.bench.folder),
+                table,
+                key=table,
+            )
 
         async def looked(work: Work) -> None:
             if work.state == "done" and isinstance(work.result, Profile):
@@ -414,7 +579,9 @@ class Desk:
         await self._fill(again=True)
 
     async def _sync_now(self) -> None:
-        await asyncio.to_thread(self.draft.values)  # read here, a long text would keep all pages waiting
+        await asyncio.to_thread(
+            self.draft.values
+        )  # read here, a long text would keep all pages waiting
         self._seen = self._now()
         self._unsaved.set_visibility(self.draft.was is None)
         for part in self._parts:

@@ -23,6 +23,7 @@ from tacit.web.parts.notices import show_error
 if TYPE_CHECKING:
     from tacit.web.drafts import Draft
 
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """A check that can be added here: its parameters with values to begin with, and the words for it.
@@ -49,7 +50,10 @@ class Offer:
         {'releases': ['men', 'older'], 'gamma': Fraction(1, 2)}
         """
         if not releases or (self.about_secret and not secret):
-            raise InputError("it is not said what the check is about.", hint="Choose a release." if secret or not self.about_secret else "Choose a secret.")
+            raise InputError(
+                "it is not said what the check is about.",
+                hint="Choose a release." if secret or not self.about_secret else "Choose a secret.",
+            )
         what: dict[str, Any] = {"secret": secret} if self.about_secret else {}
         asked = {"releases": list(releases)} if self.several else {"release": releases[0]}
         return AddCheck(self.kind, {**what, **asked, **self.parameters})
@@ -57,22 +61,103 @@ class Offer:
 
 OFFERED = {
     "k": Offer("k-anonymity", {"k": 5}, "k-anonymity: nobody is one of fewer than k people"),
-    "distinct": Offer("l-diversity", {"kind": "distinct", "l": 3}, "distinct l-diversity: l different values in every group"),
-    "entropy": Offer("l-diversity", {"kind": "entropy", "l": 2}, "entropy l-diversity: and none of them too frequent"),
-    "recursive": Offer("l-diversity", {"kind": "recursive", "c": 3, "l": 2}, "recursive (c, l)-diversity: the most frequent value is not too frequent"),
-    "closeness": Offer("t-closeness", {"t": Fraction(1, 5)}, "t-closeness: no group differs much from all rows"),
-    "perfect": Offer("perfect-privacy", {}, "perfect privacy: a view tells nothing at all about a secret", of="views", about_secret=True),
-    "gamma": Offer("gamma-privacy", {"gamma": Fraction(1, 2)}, "gamma-privacy: views together make nobody's value likelier than gamma", of="views", several=True),
-    "sind": Offer("k-sind", {"k": 2}, "k-SIND: after views together everybody is like k - 1 others", of="views", several=True),
-    "guess": Offer("g-safety", {}, "g-safety: a view rules out no answer to a secret and proves none", of="views", about_secret=True),
-    "evidence": Offer("e-safety", {}, "e-safety: a view makes no answer to a secret likelier", of="views", about_secret=True),
-    "dp": Offer("differential-privacy", {}, "differential privacy: one person's value changes synthetic data by little", of="synthetic"),
-    "pdp": Offer("probabilistic-dp", {}, "probabilistic differential privacy: the same, but for rare outputs", of="synthetic"),
-    "dp-all": Offer("differential-privacy", {"epsilon": 2, "delta": Fraction(1, 100_000)}, "differential privacy of several together: what they spend in all", of="synthetic", several=True),
-    "pdp-all": Offer("probabilistic-dp", {"epsilon": 2, "delta": Fraction(1, 100_000)}, "probabilistic differential privacy of several together", of="synthetic", several=True),
+    "distinct": Offer(
+        "l-diversity",
+        {"kind": "distinct", "l": 3},
+        "distinct l-diversity: l different values in every group",
+    ),
+    "entropy": Offer(
+        "l-diversity",
+        {"kind": "entropy", "l": 2},
+        "entropy l-diversity: and none of them too frequent",
+    ),
+    "recursive": Offer(
+        "l-diversity",
+        {"kind": "recursive", "c": 3, "l": 2},
+        "recursive (c, l)-diversity: the most frequent value is not too frequent",
+    ),
+    "closeness": Offer(
+        "t-closeness", {"t": Fraction(1, 5)}, "t-closeness: no group differs much from all rows"
+    ),
+    "perfect": Offer(
+        "perfect-privacy",
+        {},
+        "perfect privacy: a view tells nothing at all about a secret",
+        of="views",
+        about_secret=True,
+    ),
+    "gamma": Offer(
+        "gamma-privacy",
+        {"gamma": Fraction(1, 2)},
+        "gamma-privacy: views together make nobody's value likelier than gamma",
+        of="views",
+        several=True,
+    ),
+    "sind": Offer(
+        "k-sind",
+        {"k": 2},
+        "k-SIND: after views together everybody is like k - 1 others",
+        of="views",
+        several=True,
+    ),
+    "guess": Offer(
+        "g-safety",
+        {},
+        "g-safety: a view rules out no answer to a secret and proves none",
+        of="views",
+        about_secret=True,
+    ),
+    "evidence": Offer(
+        "e-safety",
+        {},
+        "e-safety: a view makes no answer to a secret likelier",
+        of="views",
+        about_secret=True,
+    ),
+    "dp": Offer(
+        "differential-privacy",
+        {},
+        "differential privacy: one person's value changes synthetic data by little",
+        of="synthetic",
+    ),
+    "pdp": Offer(
+        "probabilistic-dp",
+        {},
+        "probabilistic differential privacy: the same, but for rare outputs",
+        of="synthetic",
+    ),
+    "dp-all": Offer(
+        "differential-privacy",
+        {"epsilon": 2, "delta": Fraction(1, 100_000)},
+        "differential privacy of several together: what they spend in all",
+        of="synthetic",
+        several=True,
+    ),
+    "pdp-all": Offer(
+        "probabilistic-dp",
+        {"epsilon": 2, "delta": Fraction(1, 100_000)},
+        "probabilistic differential privacy of several together",
+        of="synthetic",
+        several=True,
+    ),
 }
 LOGARITHM = re.compile(r"ln\([0-9./]{1,40}\)")
-THRESHOLDS = ("k", "l", "c", "t", "e", "m", "v", "alpha", "epsilon", "delta", "rho1", "rho2", "gamma", "at-most")
+THRESHOLDS = (
+    "k",
+    "l",
+    "c",
+    "t",
+    "e",
+    "m",
+    "v",
+    "alpha",
+    "epsilon",
+    "delta",
+    "rho1",
+    "rho2",
+    "gamma",
+    "at-most",
+)
 
 
 def read_number(text: str) -> int | Fraction | str:
@@ -89,7 +174,9 @@ def read_number(text: str) -> int | Fraction | str:
     except (ValueError, ArithmeticError):
         found = None
     if found is None:
-        raise InputError(f"{text[:30]!r} is no number.", hint="Write it with digits, such as 4 or 2.8.")
+        raise InputError(
+            f"{text[:30]!r} is no number.", hint="Write it with digits, such as 4 or 2.8."
+        )
     return int(found) if found.denominator == 1 else found
 
 
@@ -107,7 +194,9 @@ class Checks:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="checks-title"'):
             html("h2", "What is to be checked", id="checks-title")
-            ui.label("A check asks whether a release tells too much. Begin with these, and add others on the way.").classes("muted")
+            ui.label(
+                "A check asks whether a release tells too much. Begin with these, and add others on the way."
+            ).classes("muted")
             self._list = ui.element("div").classes("stack").props('data-testid="checks"')
             self._add = ui.element("div").classes("row")
             self._said = ui.element("div").classes("said").props('aria-live="polite"')
@@ -116,7 +205,15 @@ class Checks:
     async def sync(self) -> None:
         """Show what the text says now."""
         checks, releases = self.draft.values().get("checks"), list(self.draft.releases(self.table))
-        now = repr((checks, releases, list(self.draft.views()), list(self.draft.synthetic(self.table)), self.draft.names("secrets")))
+        now = repr(
+            (
+                checks,
+                releases,
+                list(self.draft.views()),
+                list(self.draft.synthetic(self.table)),
+                self.draft.names("secrets"),
+            )
+        )
         if now == self._shown:
             return
         self._shown = now
@@ -128,7 +225,9 @@ class Checks:
                 if isinstance(check, dict) and len(check) == 1:
                     self._check(at, *next(iter(check.items())))
             if not listed:
-                ui.label("Nothing yet: without checks nothing is known about a release.").classes("muted")
+                ui.label("Nothing yet: without checks nothing is known about a release.").classes(
+                    "muted"
+                )
         self._add.clear()
         with self._add:
             self._adding(releases)
@@ -142,12 +241,25 @@ class Checks:
             row.props.update({"role": "group", "aria-label": f"Check {at + 1}: {kind} of {of}"})
             with ui.element("span"):
                 html("strong", str(kind))
-                html("span", f" of {of}" + (f", {keys['kind']}" if "kind" in keys else "")).classes("muted")
+                html("span", f" of {of}" + (f", {keys['kind']}" if "kind" in keys else "")).classes(
+                    "muted"
+                )
             for name in THRESHOLDS:
-                if isinstance(keys.get(name), int | Decimal | str) and not isinstance(keys.get(name), bool):
+                if isinstance(keys.get(name), int | Decimal | str) and not isinstance(
+                    keys.get(name), bool
+                ):
                     html("span", f"{name} =").classes("label")
-                    entry(word(keys[name]), f"{name} of check {at + 1}, {kind}", partial(self._enter, at, name), testid=f"check-{at}-{name}", size=5, inputmode="decimal")
-            remove = ui.button("Remove", on_click=lambda: self.wish(RemoveCheck(at))).props("flat dense no-caps")
+                    entry(
+                        word(keys[name]),
+                        f"{name} of check {at + 1}, {kind}",
+                        partial(self._enter, at, name),
+                        testid=f"check-{at}-{name}",
+                        size=5,
+                        inputmode="decimal",
+                    )
+            remove = ui.button("Remove", on_click=lambda: self.wish(RemoveCheck(at))).props(
+                "flat dense no-caps"
+            )
             remove.props["aria-label"] = f"Remove check {at + 1}: {kind} of {of}"
 
     def _enter(self, at: int, name: str, text: str) -> Any:
@@ -157,12 +269,23 @@ class Checks:
             self._fail(error)
 
     def _adding(self, releases: list[str]) -> None:
-        known = {"copies": releases, "views": list(self.draft.views()), "synthetic": list(self.draft.synthetic(self.table))}
+        known = {
+            "copies": releases,
+            "views": list(self.draft.views()),
+            "synthetic": list(self.draft.synthetic(self.table)),
+        }
         secrets = self.draft.names("secrets")
         if not releases:
             ui.label("There is no copy of the table to be released yet.").classes("muted")
-            ui.button("Add a release", on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table}))).props("outline no-caps")
-        offered = {key: one.words for key, one in OFFERED.items() if len(known[one.of]) >= one.fewest and (secrets or not one.about_secret)}
+            ui.button(
+                "Add a release",
+                on_click=lambda: self.wish(AddRelease(self._free_name(), {"table": self.table})),
+            ).props("outline no-caps")
+        offered = {
+            key: one.words
+            for key, one in OFFERED.items()
+            if len(known[one.of]) >= one.fewest and (secrets or not one.about_secret)
+        }
         if not offered:
             return
         self._kind = self._kind if self._kind in offered else next(iter(offered))
@@ -172,8 +295,16 @@ class Checks:
         if offer.about_secret:
             self._secret = self._secret if self._secret in secrets else secrets[0]
             html("span", "about").classes("label")
-            choice({one: one for one in secrets}, self._secret, "Secret", lambda one: setattr(self, "_secret", one), testid="add-secret-of-check")
-        ui.button("Add this check", on_click=self._added).props('outline no-caps data-testid="add-check"')
+            choice(
+                {one: one for one in secrets},
+                self._secret,
+                "Secret",
+                lambda one: setattr(self, "_secret", one),
+                testid="add-secret-of-check",
+            )
+        ui.button("Add this check", on_click=self._added).props(
+            'outline no-caps data-testid="add-check"'
+        )
 
     def _ask_of(self, names: list[str], *, several: bool) -> None:
         """Which release, or which ones together."""
@@ -181,9 +312,19 @@ class Checks:
             self._together = [one for one in self._together if one in names] or list(names)
             ticks(names, self._together, "of", self._tick, testid="add-together")
             return
-        self._release = self._release if self._release in names else next((one for one in names if one != "raw"), names[0])
+        self._release = (
+            self._release
+            if self._release in names
+            else next((one for one in names if one != "raw"), names[0])
+        )
         html("span", "of").classes("label")
-        choice({one: one for one in names}, self._release, "Release to check", lambda one: setattr(self, "_release", one), testid="add-release")
+        choice(
+            {one: one for one in names},
+            self._release,
+            "Release to check",
+            lambda one: setattr(self, "_release", one),
+            testid="add-release",
+        )
 
     async def _chose_kind(self, kind: str) -> None:
         self._kind = kind
@@ -204,7 +345,11 @@ class Checks:
 
     def _free_name(self) -> str:
         taken = set(self.draft.names("releases"))
-        return next(name for name in ("generalized", *(f"generalized{number}" for number in range(2, 1000))) if name not in taken)
+        return next(
+            name
+            for name in ("generalized", *(f"generalized{number}" for number in range(2, 1000)))
+            if name not in taken
+        )
 
     def _fail(self, error: TacitError) -> None:
         self._said.clear()

@@ -44,8 +44,23 @@ PAGE = 60  # columns at a time
 class Columns:
     """A table's columns; roles are chosen here, and `wish` is told. `again` looks at the data once more."""
 
-    def __init__(self, visit: Visit, draft: Draft, profile: Profile, table: str, wish: Callable[..., Any], again: Callable[[], Any]) -> None:
-        self.visit, self.draft, self.profile, self.table, self.wish, self.again = visit, draft, profile, table, wish, again
+    def __init__(
+        self,
+        visit: Visit,
+        draft: Draft,
+        profile: Profile,
+        table: str,
+        wish: Callable[..., Any],
+        again: Callable[[], Any],
+    ) -> None:
+        self.visit, self.draft, self.profile, self.table, self.wish, self.again = (
+            visit,
+            draft,
+            profile,
+            table,
+            wish,
+            again,
+        )
         self._fields: dict[str, ui.element] = {}
         self._cells: dict[str, ui.element] = {}
         self._roles: dict[str, str] = {}
@@ -58,17 +73,27 @@ class Columns:
         with ui.element("section").classes("card").props('aria-labelledby="columns-title"'):
             with ui.element("div").classes("row between"):
                 html("h2", "What is in the table", id="columns-title")
-                ui.label(f"{counted(look.rows, 'row')}, {counted(len(look.columns), 'column')}").classes("fine")
-            ui.label("Each column has a role. They are proposed from names and counts, and you know better: correct them.").classes("muted")
+                ui.label(
+                    f"{counted(look.rows, 'row')}, {counted(len(look.columns), 'column')}"
+                ).classes("fine")
+            ui.label(
+                "Each column has a role. They are proposed from names and counts, and you know better: correct them."
+            ).classes("muted")
             self._legend()
-            self._body = ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="Columns"')
+            self._body = (
+                ui.element("div")
+                .classes("scroll")
+                .props('tabindex="0" role="region" aria-label="Columns"')
+            )
             self._rows()
             with ui.element("div").classes("toolbar"):
                 if len(self.profile.guesses) > PAGE:
                     self._pager()
                 save_button(self.visit, "Save CSV", f"{self.table}-columns.csv", self._csv)
                 if self.visit.book.exists:
-                    ui.button("Look again", on_click=self.again).props('flat dense no-caps title="If the data have changed"')
+                    ui.button("Look again", on_click=self.again).props(
+                        'flat dense no-caps title="If the data have changed"'
+                    )
             self._people()
 
     async def sync(self) -> None:
@@ -106,9 +131,21 @@ class Columns:
         self._body.clear()
         self._fields = {}
         roles = self.draft.roles(self.table)
-        with self._body, ui.element("table").classes("plain columns-table stacked").props('data-testid="columns"'):
+        with (
+            self._body,
+            ui.element("table")
+            .classes("plain columns-table stacked")
+            .props('data-testid="columns"'),
+        ):
             with ui.element("thead"), ui.element("tr"):
-                for name in ("Column", "Role", "Why it was proposed", "Different", "Missing", "Values"):
+                for name in (
+                    "Column",
+                    "Role",
+                    "Why it was proposed",
+                    "Different",
+                    "Missing",
+                    "Values",
+                ):
                     html("th", name, scope="col")
             with ui.element("tbody"):
                 for guess in self.profile.guesses[self._first : self._first + PAGE]:
@@ -123,10 +160,16 @@ class Columns:
                 ui.label(facts.kind).classes("fine")
             with ui.element("td").props('data-label="Role"'):
                 self._fields[guess.name] = choice(
-                    ROLES, role, f"Role of {guess.name}", partial(self._chosen, guess.name), testid=f"role-{guess.name}"
+                    ROLES,
+                    role,
+                    f"Role of {guess.name}",
+                    partial(self._chosen, guess.name),
+                    testid=f"role-{guess.name}",
                 ).classes(f"role {ROLES[role].replace(' ', '-')}")
             with ui.element("td").classes("why").props('data-label="Why"'):
-                ui.label(guess.why.removeprefix(PLEASE_CHECK)).classes("check" if guess.why.startswith(PLEASE_CHECK) else "")
+                ui.label(guess.why.removeprefix(PLEASE_CHECK)).classes(
+                    "check" if guess.why.startswith(PLEASE_CHECK) else ""
+                )
             with ui.element("td").classes("number").props('data-label="Different"'):
                 ui.label(different(guess))
             with ui.element("td").classes("number").props('data-label="Missing"'):
@@ -141,11 +184,24 @@ class Columns:
             return
         with ui.element("button").classes("bare").on("click", lambda: self._large(guess)) as button:
             ui.html(start_pictures.small(guess.name, histogram), sanitize=False)
-        button.props.update({"type": "button", "title": "Show them large", "aria-label": f"Values of {guess.name}: show them large"})
+        button.props.update(
+            {
+                "type": "button",
+                "title": "Show them large",
+                "aria-label": f"Values of {guess.name}: show them large",
+            }
+        )
 
     def _large(self, guess: Guess) -> None:
-        with ui.dialog() as dialog, ui.element("div").classes("card dialog-card").props('data-testid="values"'):
-            picture(self.visit, start_pictures.large(guess, self.profile.histograms[guess.name]), f"{self.table}-{guess.name}")
+        with (
+            ui.dialog() as dialog,
+            ui.element("div").classes("card dialog-card").props('data-testid="values"'),
+        ):
+            picture(
+                self.visit,
+                start_pictures.large(guess, self.profile.histograms[guess.name]),
+                f"{self.table}-{guess.name}",
+            )
             ui.button("Close", on_click=dialog.close).props("flat no-caps autofocus")
         dialog.props["aria-label"] = f"Values of {guess.name}"
         dialog.on("hide", dialog.delete)
@@ -154,21 +210,38 @@ class Columns:
     def _chosen(self, column: str, role: str) -> Any:
         wishes: list[Wish] = [SetRole(self.table, column, role or None)]  # type: ignore[arg-type]
         guess = self.profile.guess(column)
-        if role == "quasi-identifiers" and guess is not None and column not in self.draft.hierarchies(self.table):
-            wishes.append(SetHierarchy(self.table, column, coarsen(guess).spec))  # without levels no search could make it coarser
+        if (
+            role == "quasi-identifiers"
+            and guess is not None
+            and column not in self.draft.hierarchies(self.table)
+        ):
+            wishes.append(
+                SetHierarchy(self.table, column, coarsen(guess).spec)
+            )  # without levels no search could make it coarser
         return self.wish(*wishes)
 
     def _people(self) -> None:
         """Who counts as one person."""
-        names = {"": "each row is one person", **{one.name: f"people differ in {one.name}" for one in self._may_tell_people()}}
+        names = {
+            "": "each row is one person",
+            **{one.name: f"people differ in {one.name}" for one in self._may_tell_people()},
+        }
         now = self._person_now()
         names.setdefault(now, f"people differ in {now}")
         with ui.element("div").classes("row"):
             html("span", "Who counts as one person").classes("label")
-            self._person = choice(names, now, "Who counts as one person", self._chosen_person, testid="person")
+            self._person = choice(
+                names, now, "Who counts as one person", self._chosen_person, testid="person"
+            )
 
     def _may_tell_people(self) -> list[Guess]:
-        return [one for one in self.profile.guesses if not one.facts.missing and one.facts.rows and (one.role == "identifier" or one.facts.is_nearly_unique)]
+        return [
+            one
+            for one in self.profile.guesses
+            if not one.facts.missing
+            and one.facts.rows
+            and (one.role == "identifier" or one.facts.is_nearly_unique)
+        ]
 
     def _person_now(self) -> str:
         person = self.draft.table(self.table).get("person")
@@ -177,7 +250,9 @@ class Columns:
     def _chosen_person(self, column: str) -> Any:
         now = self.draft.table(self.table).get("person")
         names = [now] if isinstance(now, str) else list(now or ())
-        wishes: list[Wish] = [SetPerson(self.table, str(name), on=False) for name in names if name != column]
+        wishes: list[Wish] = [
+            SetPerson(self.table, str(name), on=False) for name in names if name != column
+        ]
         return self.wish(*wishes, *([SetPerson(self.table, column)] if column else []))
 
     def _pager(self) -> None:
@@ -197,10 +272,23 @@ class Columns:
 
     def _csv(self) -> bytes:
         roles = self.draft.roles(self.table)
-        rows: list[tuple[Any, ...]] = [("column", "type", "role", "why", "rows", "values", "different", "missing")]
+        rows: list[tuple[Any, ...]] = [
+            ("column", "type", "role", "why", "rows", "values", "different", "missing")
+        ]
         for one in self.profile.guesses:
             facts = one.facts
-            rows.append((one.name, facts.kind, ROLES[roles.get(one.name, "")], one.why, facts.rows, facts.values, facts.distinct, facts.missing))
+            rows.append(
+                (
+                    one.name,
+                    facts.kind,
+                    ROLES[roles.get(one.name, "")],
+                    one.why,
+                    facts.rows,
+                    facts.values,
+                    facts.distinct,
+                    facts.missing,
+                )
+            )
         return csv_bytes(rows)
 
 
@@ -217,7 +305,10 @@ def different(guess: Guess) -> str:
     """How many different values a column has, and how much that is of its rows.
 
     >>> from tacit.starter.looking import Facts
-    >>> different(Guess(Facts("age", "integer", 45222, 45222, 74), None, "")), different(Guess(Facts("id", "integer", 9, 9, 9), None, ""))
+    >>> (
+    ...     different(Guess(Facts("age", "integer", 45222, 45222, 74), None, "")),
+    ...     different(Guess(Facts("id", "integer", 9, 9, 9), None, "")),
+    ... )
     ('74 (0.2 %)', 'all 9')
     """
     facts = guess.facts
@@ -235,5 +326,13 @@ def part(some: int, of: int) -> str:
     if not some or not of:
         return f"{some:,}"
     share = 100 * some / of
-    words = "< 0.1" if share < 0.1 else f"{share:.1f}" if share < 10 else "> 99" if 99 < share < 100 else f"{share:.0f}"
+    words = (
+        "< 0.1"
+        if share < 0.1
+        else f"{share:.1f}"
+        if share < 10
+        else "> 99"
+        if 99 < share < 100
+        else f"{share:.0f}"
+    )
     return f"{some:,} ({words} %)"

@@ -19,7 +19,14 @@ def html(tag: str, text: str, **attributes: str) -> ui.html:
     return made
 
 
-def choice(options: Mapping[str, str], value: str, label: str, chosen: Callable[[str], Any], *, testid: str = "") -> ui.element:
+def choice(
+    options: Mapping[str, str],
+    value: str,
+    label: str,
+    chosen: Callable[[str], Any],
+    *,
+    testid: str = "",
+) -> ui.element:
     """A list to choose from: what each option stands for, and what it is called."""
     with ui.element("select").classes("field") as made:
         for key, words in options.items():
@@ -37,7 +44,17 @@ def choice(options: Mapping[str, str], value: str, label: str, chosen: Callable[
     return made
 
 
-def entry(value: str, label: str, entered: Callable[[str], Any], *, testid: str = "", kind: str = "text", size: int = 12, at_once: bool = False, **more: str) -> ui.element:
+def entry(
+    value: str,
+    label: str,
+    entered: Callable[[str], Any],
+    *,
+    testid: str = "",
+    kind: str = "text",
+    size: int = 12,
+    at_once: bool = False,
+    **more: str,
+) -> ui.element:
     """A line to write in; `entered` is told when one leaves it or presses Enter, or at every key."""
     made = ui.element("input").classes("field")
     made.props["type"], made.props["aria-label"], made.props["value"] = kind, label, value
@@ -52,14 +69,33 @@ def entry(value: str, label: str, entered: Callable[[str], Any], *, testid: str 
             made.props["value"] = str(event.args)
         return entered(str(event.args))
 
-    made.on("input" if at_once else "change", changed, js_handler="(event) => emit(event.target.value)")
+    made.on(
+        "input" if at_once else "change", changed, js_handler="(event) => emit(event.target.value)"
+    )
     return made
 
 
-def writing(value: str, label: str, entered: Callable[[str], Any], *, testid: str = "", placeholder: str = "") -> ui.element:
+def writing(
+    value: str,
+    label: str,
+    entered: Callable[[str], Any],
+    *,
+    testid: str = "",
+    placeholder: str = "",
+) -> ui.element:
     """A few lines to write in; `entered` is told at every key."""
     made = ui.element("textarea").classes("field mono writing")
-    made.props.update({"aria-label": label, "value": value, "rows": "3", "spellcheck": "false", "autocapitalize": "off", "placeholder": placeholder, "data-testid": testid})
+    made.props.update(
+        {
+            "aria-label": label,
+            "value": value,
+            "rows": "3",
+            "spellcheck": "false",
+            "autocapitalize": "off",
+            "placeholder": placeholder,
+            "data-testid": testid,
+        }
+    )
 
     def changed(event: GenericEventArguments) -> Any:
         made.props["value"] = str(event.args)
@@ -69,7 +105,14 @@ def writing(value: str, label: str, entered: Callable[[str], Any], *, testid: st
     return made
 
 
-def ticks(names: Iterable[str], ticked: Collection[str], label: str, changed: Callable[[str, bool], Any], *, testid: str = "") -> ui.element:
+def ticks(
+    names: Iterable[str],
+    ticked: Collection[str],
+    label: str,
+    changed: Callable[[str, bool], Any],
+    *,
+    testid: str = "",
+) -> ui.element:
     """Boxes to tick, any number of them; `changed` is told which, and whether it is ticked now."""
     with ui.element("fieldset").classes("ticks") as made:
         html("legend", label).classes("label")
@@ -78,7 +121,11 @@ def ticks(names: Iterable[str], ticked: Collection[str], label: str, changed: Ca
                 box = ui.element("input").props(f'type="checkbox" data-testid="{testid}-{at}"')
                 if name in ticked:
                     box.props["checked"] = True
-                box.on("change", lambda event, name=name: changed(name, bool(event.args)), js_handler="(event) => emit(event.target.checked)")
+                box.on(
+                    "change",
+                    lambda event, name=name: changed(name, bool(event.args)),
+                    js_handler="(event) => emit(event.target.checked)",
+                )
                 html("span", name)
     return made
 

@@ -40,7 +40,14 @@ if TYPE_CHECKING:
     from tacit.web.bench import Visit
     from tacit.web.drafts import Draft
 
-WAYS = {"": "none: released as it is", "*": "suppress: one step to *", "ranges": "bands of numbers", "dates": "months and years", "mask": "hide characters", "file": "a file with levels"}
+WAYS = {
+    "": "none: released as it is",
+    "*": "suppress: one step to *",
+    "ranges": "bands of numbers",
+    "dates": "months and years",
+    "mask": "hide characters",
+    "file": "a file with levels",
+}
 SIDES = {"right": "from the right (prefixes stay)", "left": "from the left"}
 MOST_LEVELS = 20
 
@@ -51,7 +58,13 @@ def way_of(spec: HierarchySpec | None) -> str:
     >>> way_of(MaskHierarchy("right")), way_of(None)
     ('mask', '')
     """
-    kinds = {FlatHierarchy: "*", RangeHierarchy: "ranges", DateHierarchy: "dates", MaskHierarchy: "mask", CsvHierarchy: "file"}
+    kinds = {
+        FlatHierarchy: "*",
+        RangeHierarchy: "ranges",
+        DateHierarchy: "dates",
+        MaskHierarchy: "mask",
+        CsvHierarchy: "file",
+    }
     return kinds[type(spec)] if spec else ""
 
 
@@ -69,9 +82,15 @@ def read_widths(text: str) -> RangeHierarchy:
         try:
             found.append(Decimal(one if is_short_number(one) else "?"))
         except InvalidOperation:
-            raise InputError(f"{one[:30]!r} is no number.", hint="Write the widths from fine to coarse, such as 5, 10, 20.") from None
+            raise InputError(
+                f"{one[:30]!r} is no number.",
+                hint="Write the widths from fine to coarse, such as 5, 10, 20.",
+            ) from None
     if not found or not all(one.is_finite() and one > 0 for one in found):
-        raise InputError("bands need widths above 0.", hint="Write the widths from fine to coarse, such as 5, 10, 20.")
+        raise InputError(
+            "bands need widths above 0.",
+            hint="Write the widths from fine to coarse, such as 5, 10, 20.",
+        )
     return RangeHierarchy(tuple(found))
 
 
@@ -84,23 +103,38 @@ def read_units(text: str) -> DateHierarchy:
     found = text.lower().replace(",", " ").split()
     strange = [one for one in found if one not in UNITS]
     if strange or not found:
-        raise InputError(f"{strange[0][:30]!r} is no unit." if strange else "no unit is named.", hint=f"Write some of {', '.join(UNITS)}, from fine to coarse.")
+        raise InputError(
+            f"{strange[0][:30]!r} is no unit." if strange else "no unit is named.",
+            hint=f"Write some of {', '.join(UNITS)}, from fine to coarse.",
+        )
     return DateHierarchy(tuple(found))  # type: ignore[arg-type]
 
 
 class Hierarchies:
     """The hierarchies of a table's quasi-identifiers."""
 
-    def __init__(self, visit: Visit, draft: Draft, profile: Profile, table: str, wish: Callable[..., Any]) -> None:
-        self.visit, self.draft, self.profile, self.table, self.wish = visit, draft, profile, table, wish
+    def __init__(
+        self, visit: Visit, draft: Draft, profile: Profile, table: str, wish: Callable[..., Any]
+    ) -> None:
+        self.visit, self.draft, self.profile, self.table, self.wish = (
+            visit,
+            draft,
+            profile,
+            table,
+            wish,
+        )
         self._panels: dict[str, Panel] = {}
 
     async def show(self) -> None:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="hierarchies-title"'):
             html("h2", "How values become coarser", id="hierarchies-title")
-            ui.label("Quasi-identifiers are released level by level coarser. Open one to see its levels, and to choose another way.").classes("muted")
-            self._none = ui.label("No column is a quasi-identifier yet. Give what others may know about a person that role, above.").props('data-testid="no-quasi"')
+            ui.label(
+                "Quasi-identifiers are released level by level coarser. Open one to see its levels, and to choose another way."
+            ).classes("muted")
+            self._none = ui.label(
+                "No column is a quasi-identifier yet. Give what others may know about a person that role, above."
+            ).props('data-testid="no-quasi"')
             self._list = ui.element("div").classes("panels").props('data-testid="hierarchies"')
         await self.sync()
 
@@ -182,15 +216,42 @@ class Panel:
         choice(offered, way, f"Way for {self.column}", self._chose_way, testid=f"way-{self.column}")
         match self.spec:
             case RangeHierarchy(steps):
-                text = ", ".join(f"{Decimal(one.numerator) / Decimal(one.denominator):f}" if hasattr(one, "denominator") else str(one) for one in steps)
-                entry(text, f"Widths of the bands of {self.column}", lambda text: self._enter(read_widths, text), testid=f"widths-{self.column}", size=18)
+                text = ", ".join(
+                    f"{Decimal(one.numerator) / Decimal(one.denominator):f}"
+                    if hasattr(one, "denominator")
+                    else str(one)
+                    for one in steps
+                )
+                entry(
+                    text,
+                    f"Widths of the bands of {self.column}",
+                    lambda text: self._enter(read_widths, text),
+                    testid=f"widths-{self.column}",
+                    size=18,
+                )
             case DateHierarchy(units):
-                entry(", ".join(units), f"Units for {self.column}", lambda text: self._enter(read_units, text), size=18)
+                entry(
+                    ", ".join(units),
+                    f"Units for {self.column}",
+                    lambda text: self._enter(read_units, text),
+                    size=18,
+                )
             case MaskHierarchy(side):
-                choice(SIDES, side, f"Side from which {self.column} is hidden", lambda one: self._set(MaskHierarchy(one)))  # type: ignore[arg-type]
+                choice(
+                    SIDES,
+                    side,
+                    f"Side from which {self.column} is hidden",
+                    lambda one: self._set(MaskHierarchy(one)),
+                )  # type: ignore[arg-type]
             case CsvHierarchy(file):
                 files = self._files()
-                choice(dict(zip([file, *files], [file, *files], strict=True)), file, f"File with the levels of {self.column}", lambda one: self._set(CsvHierarchy(one)), testid=f"file-{self.column}")
+                choice(
+                    dict(zip([file, *files], [file, *files], strict=True)),
+                    file,
+                    f"File with the levels of {self.column}",
+                    lambda one: self._set(CsvHierarchy(one)),
+                    testid=f"file-{self.column}",
+                )
 
     def _files(self) -> list[str]:
         book = self.section.visit.book
@@ -201,7 +262,9 @@ class Panel:
         specs: dict[str, Callable[[], HierarchySpec | None]] = {
             "": lambda: None,
             "*": FlatHierarchy,
-            "ranges": lambda: RangeHierarchy(widths(guess.facts, guess.family) if guess else (Decimal(10),)),
+            "ranges": lambda: RangeHierarchy(
+                widths(guess.facts, guess.family) if guess else (Decimal(10),)
+            ),
             "dates": lambda: DateHierarchy(("month", "year")),
             "mask": lambda: MaskHierarchy("right"),
             "file": self._likely_file,
@@ -214,10 +277,17 @@ class Panel:
     def _likely_file(self) -> CsvHierarchy:
         files = self._files()
         own = {one.file for table in (self.section.profile.look,) if (one := table).file}
-        named = [file for file in files if self.column.lower() in Path(file).stem.lower() and file not in own]
+        named = [
+            file
+            for file in files
+            if self.column.lower() in Path(file).stem.lower() and file not in own
+        ]
         others = [file for file in files if file not in own]
         if not named and not others:
-            raise InputError("there is no CSV file below the plan's folder.", hint=f"Put one there, such as {self.column}.csv, with a line for every value: value;level 1;level 2;*")
+            raise InputError(
+                "there is no CSV file below the plan's folder.",
+                hint=f"Put one there, such as {self.column}.csv, with a line for every value: value;level 1;level 2;*",
+            )
         return CsvHierarchy((named or others)[0])
 
     def _enter(self, read: Callable[[str], HierarchySpec], text: str) -> Any:
@@ -266,12 +336,20 @@ class Panel:
             if isinstance(self.spec, CsvHierarchy | MaskHierarchy):
                 options = {str(level): f"level {level}" for level in range(top + 1)}
             else:
-                options = {str(level): f"level {level}: {level_note(self.spec, level)}" for level in range(top + 1)}
+                options = {
+                    str(level): f"level {level}: {level_note(self.spec, level)}"
+                    for level in range(top + 1)
+                }
             options["0"] = "level 0: as it is"
             now = self._levels().get(name, 0)
             options.setdefault(str(now), f"level {now}: it has none such")
             html("span", f"In {name}").classes("label")
-            choice(options, str(now), f"Level of {self.column} in {name}", partial(self._set_level, name, release))
+            choice(
+                options,
+                str(now),
+                f"Level of {self.column} in {name}",
+                partial(self._set_level, name, release),
+            )
 
     def _set_level(self, name: str, release: dict[Any, Any], level: str) -> Any:
         now = release.get("generalization")
@@ -282,18 +360,31 @@ class Panel:
         """Show what the hierarchy does, where that can be shown."""
         profile, visit = self.section.profile, self.section.visit
         counted = profile.values.get(self.column)
-        if not counted or self.section.draft.roles(self.section.table).get(self.column) == "identifiers":
-            ui.label("There are too many different values, or none that may be shown, for a tree.").classes("fine")
+        if (
+            not counted
+            or self.section.draft.roles(self.section.table).get(self.column) == "identifiers"
+        ):
+            ui.label(
+                "There are too many different values, or none that may be shown, for a tree."
+            ).classes("fine")
             return None
         try:
             if isinstance(spec, CsvHierarchy):
                 visit.bench.inside(visit.book.folder / spec.file)
-            found = await asyncio.to_thread(preview, self.column, counted, spec, folder=visit.book.folder)
+            found = await asyncio.to_thread(
+                preview, self.column, counted, spec, folder=visit.book.folder
+            )
         except TacitError as error:
             show_error(in_page_words(error))
             return None
         except OSError:
-            show_error(DataError(f"there is no file {spec.file}." if isinstance(spec, CsvHierarchy) else "it cannot be read."))
+            show_error(
+                DataError(
+                    f"there is no file {spec.file}."
+                    if isinstance(spec, CsvHierarchy)
+                    else "it cannot be read."
+                )
+            )
             return None
         show_tree(found, self.column, is_whole=profile.has_all_values(self.column))
         return found
@@ -304,14 +395,21 @@ def fits(way: str, guess: Guess | None) -> bool:
     if guess is None:
         return True
     facts = guess.facts
-    needs = {"ranges": facts.is_number, "dates": facts.is_date, "mask": facts.kind in ("text", "integer")}
+    needs = {
+        "ranges": facts.is_number,
+        "dates": facts.is_date,
+        "mask": facts.kind in ("text", "integer"),
+    }
     return needs.get(way, True)
 
 
 def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
     """The levels in a table, and below them the tree that they make; in one piece, for a tree can have a thousand labels."""
     name = escape(column, quote=True)
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Level", "Labels", "Fewest rows of one", "For example"))
+    heads = "".join(
+        f'<th scope="col">{head}</th>'
+        for head in ("Level", "Labels", "Fewest rows of one", "For example")
+    )
     rows = "".join(
         f"<tr><td>{step.height}</td><td>{step.labels:,}</td><td>{step.fewest:,}</td>"
         f"<td>{escape(', '.join(step.examples))}{', ...' if step.labels > len(step.examples) else ''}</td></tr>"
@@ -325,7 +423,10 @@ def show_tree(found: Preview, column: str, *, is_whole: bool) -> None:
     if not is_whole:
         ui.label(f"Made of the {found.values:,} most frequent values.").classes("fine")
     branches = "".join(branch_html(branch, is_open=len(found.trees) == 1) for branch in found.trees)
-    ui.html(f'<ul class="tree" aria-label="Tree of {name}" data-testid="tree-{name}">{branches}{left_out(found.more)}</ul>', sanitize=False)
+    ui.html(
+        f'<ul class="tree" aria-label="Tree of {name}" data-testid="tree-{name}">{branches}{left_out(found.more)}</ul>',
+        sanitize=False,
+    )
 
 
 def branch_html(branch: Branch, *, is_open: bool) -> str:

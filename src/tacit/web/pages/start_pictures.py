@@ -10,7 +10,12 @@ from tacit.starter.guessing import Guess
 from tacit.starter.histograms import Histogram
 
 WIDTH, HEIGHT, GAP = 132, 30, 2
-LETTER, ROW, BARS, NUMBER = 9, 26, 230, 70  # pixels: of a wide letter, of a bar's line, of the longest bar, of the number behind it
+LETTER, ROW, BARS, NUMBER = (
+    9,
+    26,
+    230,
+    70,
+)  # pixels: of a wide letter, of a bar's line, of the longest bar, of the number behind it
 INK, MUTED, FILL = "#1c2733", "#566370", "#35618f"
 LONGEST_LABEL = 26
 
@@ -28,7 +33,9 @@ def said(column: str, histogram: Histogram) -> str:
     if histogram.kind == "values":
         rest = f", and {histogram.others:,} rows with others" if histogram.others else ""
         return f"{column}: {len(histogram.bars)} most frequent values{rest}; most rows ({most.rows:,}) have {most.label}."
-    ends = f"{len(histogram.bars)} bands from {histogram.bars[0].label} to {histogram.bars[-1].label}"
+    ends = (
+        f"{len(histogram.bars)} bands from {histogram.bars[0].label} to {histogram.bars[-1].label}"
+    )
     return f"{column}: {ends}; most rows ({most.rows:,}) in {most.label}."
 
 
@@ -61,15 +68,24 @@ def room(text: str) -> int:
 def large(guess: Guess, histogram: Histogram) -> Chart:
     """A histogram with its numbers, one bar to a line."""
     highest = max((bar.rows for bar in histogram.bars), default=0) or 1
-    shorts = [one.label if len(one.label) <= LONGEST_LABEL else one.label[: LONGEST_LABEL - 1] + "…" for one in histogram.bars]
+    shorts = [
+        one.label if len(one.label) <= LONGEST_LABEL else one.label[: LONGEST_LABEL - 1] + "…"
+        for one in histogram.bars
+    ]
     left = max(map(room, shorts), default=0) + 10
     drawn = []
     for at, (short, bar) in enumerate(zip(shorts, histogram.bars, strict=True)):
         middle = at * ROW + ROW // 2
         width = max(1.0, bar.rows / highest * BARS) if bar.rows else 0.0
-        drawn.append(f'<text x="{left - 10}" y="{middle + 4}" text-anchor="end" fill="{INK}">{escape(short)}</text>')
-        drawn.append(f'<rect x="{left}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" fill="{FILL}"/>')
-        drawn.append(f'<text x="{left + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{bar.rows:,}</text>')
+        drawn.append(
+            f'<text x="{left - 10}" y="{middle + 4}" text-anchor="end" fill="{INK}">{escape(short)}</text>'
+        )
+        drawn.append(
+            f'<rect x="{left}" y="{middle - 8}" width="{width:.1f}" height="16" rx="2" fill="{FILL}"/>'
+        )
+        drawn.append(
+            f'<text x="{left + width + 8:.1f}" y="{middle + 4}" fill="{MUTED}">{bar.rows:,}</text>'
+        )
     wide, high = left + BARS + NUMBER, len(histogram.bars) * ROW + 4
     title = escape(said(guess.name, histogram), quote=True)
     svg = (

@@ -34,9 +34,24 @@ if TYPE_CHECKING:
     from tacit.web.bench import Visit
     from tacit.web.drafts import Draft
 
-MECHANISMS = {"dirichlet": "Dirichlet: people are drawn", "geometric": "geometric: counts with noise"}
-OPTIONS = ("coarsen", "prior", "accept", "shrink", "shrink-file", "miles", "beyond")  # folded until they are used
-DOMAINS = {"file": "a public file", "list": "a list that I write here", "none": "none: the values of the table"}
+MECHANISMS = {
+    "dirichlet": "Dirichlet: people are drawn",
+    "geometric": "geometric: counts with noise",
+}
+OPTIONS = (
+    "coarsen",
+    "prior",
+    "accept",
+    "shrink",
+    "shrink-file",
+    "miles",
+    "beyond",
+)  # folded until they are used
+DOMAINS = {
+    "file": "a public file",
+    "list": "a list that I write here",
+    "none": "none: the values of the table",
+}
 OUTSIDE = {"error": "is an error", "drop": "is left out"}
 SHRINKS = {"": "all of them", "miles": "by distance, in miles", "file": "by the chances in a file"}
 SAFE = (
@@ -71,14 +86,27 @@ class SyntheticReleases:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="synthetic-title"'):
             html("h2", "Synthetic data", id="synthetic-title")
-            ui.label("Made-up people instead of true ones, with a proof of how little one true person changes them. They are drawn on the page Repair.").classes("muted")
-            self._list = ui.element("div").classes("stack").props('data-testid="synthetic-releases"')
+            ui.label(
+                "Made-up people instead of true ones, with a proof of how little one true person changes them. They are drawn on the page Repair."
+            ).classes("muted")
+            self._list = (
+                ui.element("div").classes("stack").props('data-testid="synthetic-releases"')
+            )
             self._done = ui.element("div").classes("said").props('aria-live="polite"')
-            with ui.element("div").classes("panels"), ui.element("details").classes("panel").props('data-testid="panel-synthetic"') as self._panel:
+            with (
+                ui.element("div").classes("panels"),
+                ui.element("details")
+                .classes("panel")
+                .props('data-testid="panel-synthetic"') as self._panel,
+            ):
                 with ui.element("summary"):
                     self._title = html("span", "New synthetic release").classes("name")
                 self._body = ui.element("div").classes("stack inside")
-            self._panel.on("toggle", lambda event: self._panel.props.update({"open": bool(event.args)}), js_handler="(event) => emit(event.target.open)")
+            self._panel.on(
+                "toggle",
+                lambda event: self._panel.props.update({"open": bool(event.args)}),
+                js_handler="(event) => emit(event.target.open)",
+            )
         await self.sync()
 
     async def sync(self) -> None:
@@ -105,10 +133,16 @@ class SyntheticReleases:
             return
         new = fields_of(self.draft, self._changing)
         if new is None:
-            self._tell(f"{self._changing} is not in the plan any more, or not as this form could show it. What you wrote would be a new release.", "warn")
+            self._tell(
+                f"{self._changing} is not in the plan any more, or not as this form could show it. What you wrote would be a new release.",
+                "warn",
+            )
             self._changing, self._was, self._built = None, self._blank(), None
             return
-        merged = {key: new[key] if self._fields[key] == self._was[key] else self._fields[key] for key in new}
+        merged = {
+            key: new[key] if self._fields[key] == self._was[key] else self._fields[key]
+            for key in new
+        }
         if merged != self._fields:
             self._built = None
         self._was, self._fields = new, merged
@@ -117,12 +151,21 @@ class SyntheticReleases:
         with ui.element("div").classes("check-row"):
             with ui.element("span"):
                 html("strong", name)
-            html("span", f"each person's {word(keys.get('value'))} is protected, by {word(keys.get('group'))}; epsilon {word(keys.get('epsilon'))}, delta {word(keys.get('delta'))}").classes("muted given")
+            html(
+                "span",
+                f"each person's {word(keys.get('value'))} is protected, by {word(keys.get('group'))}; epsilon {word(keys.get('epsilon'))}, delta {word(keys.get('delta'))}",
+            ).classes("muted given")
             if fields_of(self.draft, name) is None:
-                html("span", "written in a way that the form does not have: change it in the text").classes("fine")
+                html(
+                    "span", "written in a way that the form does not have: change it in the text"
+                ).classes("fine")
             else:
-                ui.button("Change", on_click=partial(self._open, name)).props("flat dense no-caps").props["aria-label"] = f"Change {name}"
-            ui.button("Remove", on_click=partial(self._remove, name)).props("flat dense no-caps").props["aria-label"] = f"Remove {name}"
+                ui.button("Change", on_click=partial(self._open, name)).props(
+                    "flat dense no-caps"
+                ).props["aria-label"] = f"Change {name}"
+            ui.button("Remove", on_click=partial(self._remove, name)).props(
+                "flat dense no-caps"
+            ).props["aria-label"] = f"Remove {name}"
 
     async def _open(self, name: str | None) -> None:
         """The form about a release, or about a new one."""
@@ -151,10 +194,16 @@ class SyntheticReleases:
     # -- the form -----------------------------------------------------------------------------------------
 
     async def _build(self) -> None:
-        self._files = await asyncio.to_thread(drafts.data_files, self.visit.bench, self.visit.book.folder, uploads.KINDS)
+        self._files = await asyncio.to_thread(
+            drafts.data_files, self.visit.bench, self.visit.book.folder, uploads.KINDS
+        )
         self._is_tried = False
         self._built = self._surroundings()
-        self._title.set_content("New synthetic release" if self._changing is None else f"Change {escape(self._changing)}")
+        self._title.set_content(
+            "New synthetic release"
+            if self._changing is None
+            else f"Change {escape(self._changing)}"
+        )
         self._inputs, self._boxes, self._said = {}, {}, {}
         self._body.clear()
         with self._body:
@@ -163,7 +212,11 @@ class SyntheticReleases:
                 self._choice("table", "Table", {one: one for one in self.draft.tables()})
             with ui.element("div").classes("form-grid"):
                 self._columns()
-            self._words = ui.element("div").classes("notice info").props('data-testid="synthetic-words" aria-live="polite"')
+            self._words = (
+                ui.element("div")
+                .classes("notice info")
+                .props('data-testid="synthetic-words" aria-live="polite"')
+            )
             with ui.element("div").classes("form-grid"):
                 self._promise()
             with ui.element("div").classes("form-grid"):
@@ -176,7 +229,9 @@ class SyntheticReleases:
                 self._more.props["open"] = True
             with ui.element("div").classes("toolbar"):
                 words = "Add the release" if self._changing is None else f"Change {self._changing}"
-                ui.button(words, on_click=self._press).props('outline no-caps data-testid="add-synthetic"')
+                ui.button(words, on_click=self._press).props(
+                    'outline no-caps data-testid="add-synthetic"'
+                )
                 if self._changing is not None:
                     ui.button("Leave it as it is", on_click=self._leave).props("flat no-caps")
             self._said[""] = ui.element("div").classes("said").props('aria-live="polite"')
@@ -184,32 +239,114 @@ class SyntheticReleases:
 
     def _columns(self) -> None:
         columns = columns_of(self.draft, self._fields["table"])
-        self._column("value", "Protected: the private column", columns, "choose a column", "Such as where somebody lives.")
-        self._column("group", "Groups: a public column", columns, "choose a column", "Such as where they work. Each group is drawn by itself.")
-        self._column("count", "People per row", columns, "each row is one person", "Or the column that has their number.")
+        self._column(
+            "value",
+            "Protected: the private column",
+            columns,
+            "choose a column",
+            "Such as where somebody lives.",
+        )
+        self._column(
+            "group",
+            "Groups: a public column",
+            columns,
+            "choose a column",
+            "Such as where they work. Each group is drawn by itself.",
+        )
+        self._column(
+            "count",
+            "People per row",
+            columns,
+            "each row is one person",
+            "Or the column that has their number.",
+        )
 
     def _promise(self) -> None:
-        self._choice("guarantee", "Guarantee", GUARANTEES, "The second one takes more noise, and what is computed from the output need not keep it.")
-        self._entry("epsilon", "Epsilon", "How much surer somebody may become. Smaller is more private; from 0.1 to 10 is usual.", placeholder="2, or ln(50)")
-        self._entry("delta", "Delta", "How far that may fail: far below one in the number of people.", placeholder="1e-5, or 0")
-        self._choice("mechanism", "Mechanism", MECHANISMS, "The first draws people from the group mixed with invented ones. The second leaves small counts out.")
+        self._choice(
+            "guarantee",
+            "Guarantee",
+            GUARANTEES,
+            "The second one takes more noise, and what is computed from the output need not keep it.",
+        )
+        self._entry(
+            "epsilon",
+            "Epsilon",
+            "How much surer somebody may become. Smaller is more private; from 0.1 to 10 is usual.",
+            placeholder="2, or ln(50)",
+        )
+        self._entry(
+            "delta",
+            "Delta",
+            "How far that may fail: far below one in the number of people.",
+            placeholder="1e-5, or 0",
+        )
+        self._choice(
+            "mechanism",
+            "Mechanism",
+            MECHANISMS,
+            "The first draws people from the group mixed with invented ones. The second leaves small counts out.",
+        )
 
     def _domain(self) -> None:
         html("p", SAFE).classes("fine wide")
         self._choice("domain", "Domain: possible values", DOMAINS)
-        self._file("file", "File with the values", "Its column that is called like the private one, else its first.")
+        self._file(
+            "file",
+            "File with the values",
+            "Its column that is called like the private one, else its first.",
+        )
         with self._line("values", "Values", KEPT_WITH):
-            self._inputs["values"] = writing(self._fields["values"], "Values", partial(self._enter, "values"), testid="synthetic-values", placeholder="Harbour\nOld Town")
-        self._entry("within", "Miles from the group, at most", "Needs latitude and longitude in the file. Empty: however far.", placeholder="any distance", inputmode="decimal")
+            self._inputs["values"] = writing(
+                self._fields["values"],
+                "Values",
+                partial(self._enter, "values"),
+                testid="synthetic-values",
+                placeholder="Harbour\nOld Town",
+            )
+        self._entry(
+            "within",
+            "Miles from the group, at most",
+            "Needs latitude and longitude in the file. Empty: however far.",
+            placeholder="any distance",
+            inputmode="decimal",
+        )
         self._choice("outside", "Somebody with another value", OUTSIDE, OUT)
-        self._doubt = ui.element("div").classes("said wide").props('data-testid="synthetic-doubt" aria-live="polite"')
+        self._doubt = (
+            ui.element("div")
+            .classes("said wide")
+            .props('data-testid="synthetic-doubt" aria-live="polite"')
+        )
 
     def _options(self) -> None:
-        self._file("coarsen", "Coarsen by a file", "Regions are drawn first. It has the region of each value, and may have a density.", none="values as they are")
-        self._file("prior", "Prior by a file", "Where made-up people are. It has a weight for each value.", none="everywhere alike", of_none="uniform")
-        self._entry("accept", "Accept up to", "A cell may have so many times its share; other outputs are drawn again. Needs a delta above 0.", placeholder="any output", inputmode="decimal")
-        self._choice("shrink", "Shrink: empty cells kept", SHRINKS, "Fewer made-up people far off. It costs epsilon: compare first.")
-        self._file("shrink-file", "File with the chances", "A chance above 0 and up to 1 for each value.")
+        self._file(
+            "coarsen",
+            "Coarsen by a file",
+            "Regions are drawn first. It has the region of each value, and may have a density.",
+            none="values as they are",
+        )
+        self._file(
+            "prior",
+            "Prior by a file",
+            "Where made-up people are. It has a weight for each value.",
+            none="everywhere alike",
+            of_none="uniform",
+        )
+        self._entry(
+            "accept",
+            "Accept up to",
+            "A cell may have so many times its share; other outputs are drawn again. Needs a delta above 0.",
+            placeholder="any output",
+            inputmode="decimal",
+        )
+        self._choice(
+            "shrink",
+            "Shrink: empty cells kept",
+            SHRINKS,
+            "Fewer made-up people far off. It costs epsilon: compare first.",
+        )
+        self._file(
+            "shrink-file", "File with the chances", "A chance above 0 and up to 1 for each value."
+        )
         self._entry("miles", "Miles and chances up to there", placeholder="2: 1, 5: 0.5, 10: 0.2")
         self._entry("beyond", "The chance beyond", placeholder="0.05", inputmode="decimal")
 
@@ -221,17 +358,39 @@ class SyntheticReleases:
             yield
             if fine:
                 html("span", fine, id=f"synthetic-{key}-fine").classes("fine")
-                self._inputs[key].props["aria-describedby"] = f"synthetic-{key}-fine synthetic-{key}-said"
-            self._said[key] = ui.element("div").classes("said").props(f'id="synthetic-{key}-said" aria-live="polite"')
+                self._inputs[key].props["aria-describedby"] = (
+                    f"synthetic-{key}-fine synthetic-{key}-said"
+                )
+            self._said[key] = (
+                ui.element("div")
+                .classes("said")
+                .props(f'id="synthetic-{key}-said" aria-live="polite"')
+            )
 
-    def _entry(self, key: str, title: str, fine: str = "", *, placeholder: str, inputmode: str = "text") -> None:
+    def _entry(
+        self, key: str, title: str, fine: str = "", *, placeholder: str, inputmode: str = "text"
+    ) -> None:
         with self._line(key, title, fine):
-            self._inputs[key] = entry(self._fields[key], title, partial(self._enter, key), testid=f"synthetic-{key}", at_once=True, placeholder=placeholder, inputmode=inputmode)
+            self._inputs[key] = entry(
+                self._fields[key],
+                title,
+                partial(self._enter, key),
+                testid=f"synthetic-{key}",
+                at_once=True,
+                placeholder=placeholder,
+                inputmode=inputmode,
+            )
 
     def _choice(self, key: str, title: str, options: Mapping[str, str], fine: str = "") -> None:
         now = self._fields[key]
         with self._line(key, title, fine):
-            self._inputs[key] = choice({**options, **({} if now in options else {now: now})}, now, title, partial(self._enter, key), testid=f"synthetic-{key}")
+            self._inputs[key] = choice(
+                {**options, **({} if now in options else {now: now})},
+                now,
+                title,
+                partial(self._enter, key),
+                testid=f"synthetic-{key}",
+            )
 
     def _column(self, key: str, title: str, columns: list[str], none: str, fine: str) -> None:
         if columns:
@@ -239,9 +398,16 @@ class SyntheticReleases:
         else:
             self._entry(key, title, fine, placeholder="name of a column")
 
-    def _file(self, key: str, title: str, fine: str, *, none: str = "choose a file", of_none: str = "") -> None:
+    def _file(
+        self, key: str, title: str, fine: str, *, none: str = "choose a file", of_none: str = ""
+    ) -> None:
         own = self.draft.files()
-        self._choice(key, title, {of_none: none, **{one: one for one in self._files if normpath(one) not in own}}, fine)
+        self._choice(
+            key,
+            title,
+            {of_none: none, **{one: one for one in self._files if normpath(one) not in own}},
+            fine,
+        )
 
     # -- what is written in it ----------------------------------------------------------------------------
 
@@ -249,7 +415,9 @@ class SyntheticReleases:
         before = listed(self.draft, self._fields["table"], self._fields["value"])
         self._fields = {**self._fields, key: text}
         if key in ("table", "value") and self._fields["values"] in ("", before):
-            self._fields["values"] = listed(self.draft, self._fields["table"], self._fields["value"])
+            self._fields["values"] = listed(
+                self.draft, self._fields["table"], self._fields["value"]
+            )
             set_value(self._inputs["values"], self._fields["values"])
         if key == "table":  # it has other columns
             await self._build()
@@ -266,9 +434,13 @@ class SyntheticReleases:
         """What is said about the fields, and which of them count now."""
         fields = self._fields
         shown = {
-            "file": fields["domain"] == "file", "within": fields["domain"] == "file", "values": fields["domain"] == "list", "shrink-file": fields["shrink"] == "file",
-            "miles": fields["shrink"] == "miles", "beyond": fields["shrink"] == "miles",
-        }  # fmt: skip
+            "file": fields["domain"] == "file",
+            "within": fields["domain"] == "file",
+            "values": fields["domain"] == "list",
+            "shrink-file": fields["shrink"] == "file",
+            "miles": fields["shrink"] == "miles",
+            "beyond": fields["shrink"] == "miles",
+        }
         for key, is_shown in shown.items():
             self._boxes[key].set_visibility(is_shown)
         self._words.clear()
@@ -282,7 +454,9 @@ class SyntheticReleases:
 
     async def _judged(self) -> None:
         """Say at each field what is wrong with it."""
-        self._wrong = await asyncio.to_thread(refused, self.draft, self.visit.book, self.visit.bench, self._fields, self._changing)
+        self._wrong = await asyncio.to_thread(
+            refused, self.draft, self.visit.book, self.visit.bench, self._fields, self._changing
+        )
         if not self._wrong.keys().isdisjoint(OPTIONS):
             ui.run_javascript(f"getHtmlElement({self._more.id}).open = true;")
         for key, place in self._said.items():
@@ -311,7 +485,12 @@ class SyntheticReleases:
         name, is_new = " ".join(self._fields["name"].split()), self._changing is None
         self._close()
         await self.wish(*wishes)
-        self._tell(f"{name} is in the plan now, with the check of its promise. Save the plan, then draw it on the page Repair." if is_new else f"{name} was changed in the plan. Save it below.", "good")
+        self._tell(
+            f"{name} is in the plan now, with the check of its promise. Save the plan, then draw it on the page Repair."
+            if is_new
+            else f"{name} was changed in the plan. Save it below.",
+            "good",
+        )
 
     async def _leave(self) -> None:
         self._close()
@@ -327,7 +506,9 @@ def columns_of(draft: Draft, table: str) -> list[str]:
     """The columns of a table: those that were found in it, else those that the plan names; none where neither is known.
 
     >>> from tacit.web.drafts import Draft
-    >>> columns_of(Draft("tables: {jobs: {columns: [home, work]}, other: {sensitive: flu}}", None), "jobs")
+    >>> columns_of(
+    ...     Draft("tables: {jobs: {columns: [home, work]}, other: {sensitive: flu}}", None), "jobs"
+    ... )
     ['home', 'work']
     """
     profile = draft.profiles.get(table)

@@ -27,15 +27,40 @@ if TYPE_CHECKING:
 
 Fields = dict[str, str]  # what is written or chosen, by the name of the field
 
-COLUMNS = ("group", "value")  # these two, and the terms, are asked for even where nothing is written
+COLUMNS = (
+    "group",
+    "value",
+)  # these two, and the terms, are asked for even where nothing is written
 TERMS = ("epsilon", "delta")
 DEFAULTS = {"guarantee": "dp", "mechanism": "dirichlet", "outside": "error", "prior": "uniform"}
 OF_FILE = ("value", "latitude", "longitude")  # of a domain: columns of its file
 EMPTY: Fields = {
-    "name": "", "table": "", "group": "", "value": "", "count": "", "epsilon": "", "delta": "", **DEFAULTS, "domain": "file", "file": "", "values": "",
-    "within": "", "coarsen": "", "shrink": "", "shrink-file": "", "miles": "", "beyond": "", "accept": "",
-}  # fmt: skip
-STAND_INS = {"name": "\N{HORIZONTAL ELLIPSIS}", "file": "domain.csv", "shrink-file": "chances.csv", "values": "x", "miles": "1: 1"}  # for what is missing while the rest is looked at
+    "name": "",
+    "table": "",
+    "group": "",
+    "value": "",
+    "count": "",
+    "epsilon": "",
+    "delta": "",
+    **DEFAULTS,
+    "domain": "file",
+    "file": "",
+    "values": "",
+    "within": "",
+    "coarsen": "",
+    "shrink": "",
+    "shrink-file": "",
+    "miles": "",
+    "beyond": "",
+    "accept": "",
+}
+STAND_INS = {
+    "name": "\N{HORIZONTAL ELLIPSIS}",
+    "file": "domain.csv",
+    "shrink-file": "chances.csv",
+    "values": "x",
+    "miles": "1: 1",
+}  # for what is missing while the rest is looked at
 KINDS = {"dp": "differential-privacy", "pdp": "probabilistic-dp"}
 
 
@@ -56,7 +81,14 @@ def fields_of(draft: Draft, name: str) -> Fields | None:
     if entry is None:
         return None
     keys = entry["synthetic"]
-    fields = {**EMPTY, "name": name, "table": word(entry.get("table")), **{key: word(keys[key]) for key in EMPTY if key in keys and not isinstance(keys[key], dict)}}
+    fields = {
+        **EMPTY,
+        "name": name,
+        "table": word(entry.get("table")),
+        **{
+            key: word(keys[key]) for key in EMPTY if key in keys and not isinstance(keys[key], dict)
+        },
+    }
     fields["values"] = listed(draft, fields["table"], fields["value"])
     domain, shrink = keys.get("domain"), keys.get("shrink")
     fields["domain"] = "file" if domain is not None else "list" if fields["values"] else "none"
@@ -65,7 +97,11 @@ def fields_of(draft: Draft, name: str) -> Fields | None:
     fields["shrink"] = "miles" if isinstance(shrink, dict) else "file" if shrink is not None else ""
     fields["shrink-file"] = "" if isinstance(shrink, dict) else word(shrink)
     steps = shrink.get("miles") if isinstance(shrink, dict) else None
-    fields["miles"] = ", ".join(f"{word(miles)}: {word(keep)}" for miles, keep in steps.items()) if isinstance(steps, dict) else ""
+    fields["miles"] = (
+        ", ".join(f"{word(miles)}: {word(keep)}" for miles, keep in steps.items())
+        if isinstance(steps, dict)
+        else ""
+    )
     fields["beyond"] = word(shrink.get("beyond")) if isinstance(shrink, dict) else ""
     try:
         return fields if spelt(keys_of(fields, keys)) == spelt(keys) else None
@@ -93,7 +129,16 @@ def listed(draft: Draft, table: str, column: str) -> str:
 def keys_of(fields: Fields, was: Mapping[Any, Any] | None = None) -> dict[str, Any]:
     """The keys of a synthetic release, as the plan writes them; `was` are those that it had, of which the form shows not all.
 
-    >>> keys_of({**EMPTY, "group": "work", "value": "home", "epsilon": "2", "delta": "0", "file": "towns.csv"})
+    >>> keys_of(
+    ...     {
+    ...         **EMPTY,
+    ...         "group": "work",
+    ...         "value": "home",
+    ...         "epsilon": "2",
+    ...         "delta": "0",
+    ...         "file": "towns.csv",
+    ...     }
+    ... )
     {'group': 'work', 'value': 'home', 'epsilon': 2, 'delta': 0, 'domain': 'towns.csv'}
     """
     was = was or {}
@@ -101,29 +146,56 @@ def keys_of(fields: Fields, was: Mapping[Any, Any] | None = None) -> dict[str, A
     if fields["count"]:
         found["count"] = fields["count"]
     found |= {key: as_written(fields[key].strip()) for key in TERMS}
-    found |= {key: fields[key] for key in ("guarantee", "mechanism") if fields[key] != DEFAULTS[key] or key in was}
+    found |= {
+        key: fields[key]
+        for key in ("guarantee", "mechanism")
+        if fields[key] != DEFAULTS[key] or key in was
+    }
     if fields["domain"] == "file":
         found["domain"] = domain_of(fields, was.get("domain"))
-    found |= {key: fields[key] for key in ("outside", "prior") if fields[key] != DEFAULTS[key] or key in was}
+    found |= {
+        key: fields[key]
+        for key in ("outside", "prior")
+        if fields[key] != DEFAULTS[key] or key in was
+    }
     if fields["coarsen"]:
         found["coarsen"] = fields["coarsen"]
     if fields["shrink"]:
         found["shrink"] = shrink_of(fields)
     if fields["accept"].strip():
         found["accept"] = as_written(fields["accept"].strip())
-    return {key: found[key] for key in (*(one for one in was if one in found), *(one for one in found if one not in was))}
+    return {
+        key: found[key]
+        for key in (
+            *(one for one in was if one in found),
+            *(one for one in found if one not in was),
+        )
+    }
 
 
 def domain_of(fields: Fields, was: Any) -> Any:
     """The file of a domain, with what the plan said about it if it is the same one."""
     before = was if isinstance(was, dict) else {}
-    kept = {key: one for key, one in before.items() if key not in ("file", "within") and (key not in OF_FILE or before.get("file") == fields["file"])}
+    kept = {
+        key: one
+        for key, one in before.items()
+        if key not in ("file", "within")
+        and (key not in OF_FILE or before.get("file") == fields["file"])
+    }
     within = {"within": as_written(fields["within"].strip())} if fields["within"].strip() else {}
-    file = chosen(fields, "file", "Choose one with all values that there could be, or write a list.")
+    file = chosen(
+        fields, "file", "Choose one with all values that there could be, or write a list."
+    )
     if not (kept or within or before):
         return file
     made = {"file": file, **kept, **within}
-    return {key: made[key] for key in (*(one for one in before if one in made), *(one for one in made if one not in before))}
+    return {
+        key: made[key]
+        for key in (
+            *(one for one in before if one in made),
+            *(one for one in made if one not in before),
+        )
+    }
 
 
 def chosen(fields: Fields, key: str, hint: str) -> str:
@@ -153,7 +225,9 @@ def steps_of(text: str) -> dict[Any, Any]:
             miles, _, keep = piece.partition(":")
             key = as_written(miles.strip())
             if key in found:
-                raise FieldError("miles", f"'miles' has two steps of {miles.strip()}.", "Keep one of them.")
+                raise FieldError(
+                    "miles", f"'miles' has two steps of {miles.strip()}.", "Keep one of them."
+                )
             found[key] = as_written(keep.strip())
     return found
 
@@ -176,9 +250,18 @@ def wishes_of(draft: Draft, fields: Fields, was: str | None) -> list[Wish]:
         raise FieldError("name", error.message, "Write a short one, such as homes.") from None
     wishes: list[Wish] = list(domain_wish(draft, fields))
     if was is None:
-        return [*wishes, AddRelease(name, {"table": fields["table"], "synthetic": keys_of(fields)}), AddCheck(KINDS.get(fields["guarantee"], KINDS["dp"]), {"release": name})]
+        return [
+            *wishes,
+            AddRelease(name, {"table": fields["table"], "synthetic": keys_of(fields)}),
+            AddCheck(KINDS.get(fields["guarantee"], KINDS["dp"]), {"release": name}),
+        ]
     entry = draft.synthetic().get(was, {"synthetic": {}})
-    return [*wishes, RenameRelease(was, name), SetRelease(name, "table", fields["table"]), SetSynthetic(name, keys_of(fields, entry["synthetic"]))]
+    return [
+        *wishes,
+        RenameRelease(was, name),
+        SetRelease(name, "table", fields["table"]),
+        SetSynthetic(name, keys_of(fields, entry["synthetic"])),
+    ]
 
 
 def domain_wish(draft: Draft, fields: Fields) -> Iterator[Wish]:
@@ -188,9 +271,17 @@ def domain_wish(draft: Draft, fields: Fields) -> Iterator[Wish]:
     now = listed(draft, fields["table"], fields["value"])
     wanted = "\n".join(line.strip() for line in fields["values"].splitlines() if line.strip())
     if not wanted:
-        raise FieldError("values", "the list is empty.", "Write each value that there could be on a line of its own.")
+        raise FieldError(
+            "values",
+            "the list is empty.",
+            "Write each value that there could be on a line of its own.",
+        )
     if wanted != now:
-        yield SetDomain(fields["table"], fields["value"], values_of(wanted, are_texts=kind_of(draft, fields["table"], fields["value"]) == "text"))
+        yield SetDomain(
+            fields["table"],
+            fields["value"],
+            values_of(wanted, are_texts=kind_of(draft, fields["table"], fields["value"]) == "text"),
+        )
 
 
 def kind_of(draft: Draft, table: str, column: str) -> str:
@@ -206,8 +297,18 @@ def kind_of(draft: Draft, table: str, column: str) -> str:
 def in_words(fields: Fields) -> tuple[str, ...]:
     """What the release protects and what not, as its reports say it; asks for the columns while they are not known."""
     if not (fields["value"] and fields["group"]) or fields["value"] == fields["group"]:
-        return ("Choose the private column and the column of the groups: then this says what is protected, and what is not.",)
-    one = Synthetic(fields["name"], fields["table"], fields["group"], fields["value"], Fraction(1), Fraction(0), count=fields["count"] or None)
+        return (
+            "Choose the private column and the column of the groups: then this says what is protected, and what is not.",
+        )
+    one = Synthetic(
+        fields["name"],
+        fields["table"],
+        fields["group"],
+        fields["value"],
+        Fraction(1),
+        Fraction(0),
+        count=fields["count"] or None,
+    )
     return f"Protected: {protected(one)}.", f"Not protected: {not_protected(one)}.", unit(one)
 
 
@@ -215,23 +316,37 @@ def doubt(draft: Draft, fields: Fields) -> str:
     """What is to be said against a domain; nothing where nothing can be seen from here.
 
     >>> from tacit.web.drafts import Draft
-    >>> doubt(Draft("tables: {t: {file: t.csv}}", None), {**EMPTY, "table": "t", "file": "./t.csv"})[:31]
+    >>> doubt(
+    ...     Draft("tables: {t: {file: t.csv}}", None), {**EMPTY, "table": "t", "file": "./t.csv"}
+    ... )[:31]
     './t.csv is the table t itself: '
     """
     what = "that nobody has another value would be published. List every value that there could be, from a public source."
     if fields["domain"] == "none" and listed(draft, fields["table"], fields["value"]):
         return f"The plan has a list of the values of {fields['value']}, and it is taken."
     if fields["domain"] == "none":
-        other = fields["coarsen"] or (fields["prior"] if fields["prior"] != DEFAULTS["prior"] else "")
-        return f"The values of {other} are taken: it must be public, and not made from this table." if other else f"The values that the table has are taken, and they are no domain that protects: {what}"
-    own = draft.files().get(normpath(fields["file"])) if fields["domain"] == "file" and fields["file"] else None
+        other = fields["coarsen"] or (
+            fields["prior"] if fields["prior"] != DEFAULTS["prior"] else ""
+        )
+        return (
+            f"The values of {other} are taken: it must be public, and not made from this table."
+            if other
+            else f"The values that the table has are taken, and they are no domain that protects: {what}"
+        )
+    own = (
+        draft.files().get(normpath(fields["file"]))
+        if fields["domain"] == "file" and fields["file"]
+        else None
+    )
     return f"{fields['file']} is the table {own} itself: {what}" if own else ""
 
 
 # Which field an error is about
 
 
-def refused(draft: Draft, book: Book, bench: Bench, fields: Fields, was: str | None) -> dict[str, list[TacitError]]:
+def refused(
+    draft: Draft, book: Book, bench: Bench, fields: Fields, was: str | None
+) -> dict[str, list[TacitError]]:
     """What is wrong with the form in the words of the plan's loader, by field; "" is for what stands elsewhere. Nothing is changed."""
     found: dict[str, list[TacitError]] = {}
     while True:
@@ -239,7 +354,11 @@ def refused(draft: Draft, book: Book, bench: Bench, fields: Fields, was: str | N
             text = rewritten(draft.text, *wishes_of(draft, fields, was))
             break
         except TacitError as error:
-            field = error.field if isinstance(error, FieldError) else field_of(path_of(draft.text, error), fields) or ""
+            field = (
+                error.field
+                if isinstance(error, FieldError)
+                else field_of(path_of(draft.text, error), fields) or ""
+            )
             found[field] = [unplaced(error)]
             if field not in STAND_INS or fields[field] == STAND_INS[field]:
                 return found
@@ -267,7 +386,10 @@ def field_of(path: KeyPath, fields: Fields) -> str | None:
     """The field of the form that writes what is at a path; None where no field does.
 
     >>> form = {**EMPTY, "name": "map", "table": "jobs", "value": "home"}
-    >>> [field_of(("releases", "map", *rest), form) for rest in ((), ("table",), ("synthetic", "delta"), ("synthetic", "domain", "within"))]
+    >>> [
+    ...     field_of(("releases", "map", *rest), form)
+    ...     for rest in ((), ("table",), ("synthetic", "delta"), ("synthetic", "domain", "within"))
+    ... ]
     ['name', 'table', 'delta', 'within']
     >>> field_of(("tables", "jobs", "domains", "home", 3), form), field_of(("checks", 0), form)
     ('values', None)
@@ -282,7 +404,15 @@ def field_of(path: KeyPath, fields: Fields) -> str | None:
     inner = str(rest[2]) if len(rest) > 2 else ""
     key = str(rest[1])
     if key in ("domain", "shrink"):
-        return inner if inner in ("within", "miles", "beyond") else "file" if key == "domain" else "shrink-file" if fields["shrink"] == "file" else "shrink"
+        return (
+            inner
+            if inner in ("within", "miles", "beyond")
+            else "file"
+            if key == "domain"
+            else "shrink-file"
+            if fields["shrink"] == "file"
+            else "shrink"
+        )
     return key if key in EMPTY else ""
 
 

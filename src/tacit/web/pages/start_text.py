@@ -37,7 +37,13 @@ def state_of(draft: Draft, opinion: Opinion) -> str:
     """
     if not draft.is_changed and opinion.wrong:
         return "the file has errors: correct them here, and save it"
-    state = "not saved yet" if draft.was is None else "changed, not saved" if draft.is_changed else "saved"
+    state = (
+        "not saved yet"
+        if draft.was is None
+        else "changed, not saved"
+        if draft.is_changed
+        else "saved"
+    )
     if opinion.wrong:
         return f"{state}, and it has errors: correct them first"
     return f"{state}, and it names columns that are not there" if opinion.strange else state
@@ -46,10 +52,14 @@ def state_of(draft: Draft, opinion: Opinion) -> str:
 class Text:
     """The text of a plan. `typed` is called when somebody has written in it, `saved` when it was saved."""
 
-    def __init__(self, visit: Visit, draft: Draft, typed: Callable[[], Any], saved: Callable[[], Any]) -> None:
+    def __init__(
+        self, visit: Visit, draft: Draft, typed: Callable[[], Any], saved: Callable[[], Any]
+    ) -> None:
         self.visit, self.draft, self._typed, self._saved = visit, draft, typed, saved
         self._opinion = Opinion()
-        self._pressed_at: str | None = None  # the text for which Save was pressed last: what came of it is not true of others
+        self._pressed_at: str | None = (
+            None  # the text for which Save was pressed last: what came of it is not true of others
+        )
 
     async def show(self) -> None:
         """The whole section."""
@@ -57,25 +67,54 @@ class Text:
             with ui.element("div").classes("row between"):
                 html("h2", "The plan", id="text-title")
                 ui.label(self.visit.book.name).classes("fine")
-            ui.label("This is what was chosen above, as a file that the command line reads too. Edit it if you like: the page follows. A text with errors is not saved.").classes("muted")
+            ui.label(
+                "This is what was chosen above, as a file that the command line reads too. Edit it if you like: the page follows. A text with errors is not saved."
+            ).classes("muted")
             self._said = ui.element("div").classes("said editor-said").props('aria-live="polite"')
             with ui.element("div").classes("editor"):
-                self._lines = ui.html("", sanitize=False).classes("lines mono").props('aria-hidden="true"')
+                self._lines = (
+                    ui.html("", sanitize=False).classes("lines mono").props('aria-hidden="true"')
+                )
                 self._area = ui.element("textarea").classes("mono")
-                self._area.props.update({"aria-label": "Text of the plan", "spellcheck": "false", "wrap": "off", "autocapitalize": "off", "data-testid": "plan-text", "maxlength": str(LONGEST)})
-            self._area.on("input", self._input, js_handler="(event) => emit(event.target.value)", throttle=PAUSE_SECONDS, leading_events=False)
+                self._area.props.update(
+                    {
+                        "aria-label": "Text of the plan",
+                        "spellcheck": "false",
+                        "wrap": "off",
+                        "autocapitalize": "off",
+                        "data-testid": "plan-text",
+                        "maxlength": str(LONGEST),
+                    }
+                )
+            self._area.on(
+                "input",
+                self._input,
+                js_handler="(event) => emit(event.target.value)",
+                throttle=PAUSE_SECONDS,
+                leading_events=False,
+            )
             with ui.element("div").classes("toolbar"):
-                self._save = ui.button("Save the plan", on_click=self._press_save).props('unelevated no-caps data-testid="save-plan"')
-                save_button(self.visit, "Download", self.visit.book.path.name, lambda: self.draft.text)
-                self._discard = ui.button("Discard changes", on_click=self._press_discard).props("flat dense no-caps")
-                self._state = ui.label().classes("fine").props('role="status" data-testid="plan-state"')
+                self._save = ui.button("Save the plan", on_click=self._press_save).props(
+                    'unelevated no-caps data-testid="save-plan"'
+                )
+                save_button(
+                    self.visit, "Download", self.visit.book.path.name, lambda: self.draft.text
+                )
+                self._discard = ui.button("Discard changes", on_click=self._press_discard).props(
+                    "flat dense no-caps"
+                )
+                self._state = (
+                    ui.label().classes("fine").props('role="status" data-testid="plan-state"')
+                )
             self._done = ui.element("div").classes("stack said").props('aria-live="polite"')
         await self.sync()
 
     async def sync(self) -> None:
         """Show the text as it is now, and what is wrong with it."""
         text = self.draft.text
-        found = await asyncio.to_thread(drafts.opinion, self.draft, self.visit.book, self.visit.bench)
+        found = await asyncio.to_thread(
+            drafts.opinion, self.draft, self.visit.book, self.visit.bench
+        )
         if text != self.draft.text:
             return  # somebody writes on: this text must not come over theirs, and the next is asked about at once
         self._opinion = found
@@ -91,7 +130,10 @@ class Text:
         many = self.draft.text.count("\n") + 1
         self._area.props["rows"] = str(max(8, many))
         self._area.update()
-        numbers = (f'<span class="wrong">{number}</span>' if number in wrong else f"<span>{number}</span>" for number in range(1, many + 1))
+        numbers = (
+            f'<span class="wrong">{number}</span>' if number in wrong else f"<span>{number}</span>"
+            for number in range(1, many + 1)
+        )
         self._lines.set_content("".join(numbers))
 
     def _tell(self) -> None:
@@ -102,7 +144,9 @@ class Text:
                 show_error(wrong)
                 with ui.element("div").classes("toolbar"):
                     for line in self._opinion.lines:
-                        ui.button(f"Go to line {line}", on_click=partial(self._go, line)).props("flat dense no-caps")
+                        ui.button(f"Go to line {line}", on_click=partial(self._go, line)).props(
+                            "flat dense no-caps"
+                        )
         if self._pressed_at not in (None, self.draft.text):
             self._done.clear()
         is_new = self.draft.was is None
@@ -137,10 +181,18 @@ class Text:
             await asyncio.to_thread(drafts.save, self.draft, self.visit.book)
         except TacitError as error:
             with self._done:
-                if await asyncio.to_thread(drafts.problems, self.draft.text, self.visit.book, self.visit.bench) is None:
+                if (
+                    await asyncio.to_thread(
+                        drafts.problems, self.draft.text, self.visit.book, self.visit.bench
+                    )
+                    is None
+                ):
                     notice("Nothing was saved. Your text stays here.", "warn")
                 else:
-                    notice("Nothing was saved: a plan with errors would stop all answers. Your text stays here until you correct it.", "warn")
+                    notice(
+                        "Nothing was saved: a plan with errors would stop all answers. Your text stays here until you correct it.",
+                        "warn",
+                    )
                 show_error(error)
             return
         with self._done:

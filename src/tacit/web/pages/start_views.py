@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from tacit.web.bench import Visit
     from tacit.web.drafts import Draft
 
-DEFAULTS = {"deny": "only what follows from what is allowed", "allow": "all that tells nothing about what is denied"}
+DEFAULTS = {
+    "deny": "only what follows from what is allowed",
+    "allow": "all that tells nothing about what is denied",
+}
 MEANINGS = {
     "Views": "A view is the answer to a query that is given to others, such as a list of wards.",
     "Secrets": "A secret is a query whose answer nobody may learn from what is released.",
@@ -52,7 +55,10 @@ def query_of(text: str) -> str:
     """A query that was written; an InputError where there is none."""
     lines = [line.replace("\t", "  ").rstrip() for line in text.strip().rstrip(";").splitlines()]
     if not (query := "\n".join(lines).strip()):
-        raise InputError("it has no query yet.", hint="Write what would be asked of the database, such as SELECT ward FROM stays")
+        raise InputError(
+            "it has no query yet.",
+            hint="Write what would be asked of the database, such as SELECT ward FROM stays",
+        )
     return query
 
 
@@ -72,7 +78,9 @@ class Views:
         """The whole section."""
         with ui.element("section").classes("card").props('aria-labelledby="views-title"'):
             html("h2", "Views, secrets and roles", id="views-title")
-            ui.label("For answers to queries instead of whole tables. Leave it if you release only copies of the table.").classes("muted")
+            ui.label(
+                "For answers to queries instead of whole tables. Leave it if you release only copies of the table."
+            ).classes("muted")
             with ui.element("div").classes("panels"):
                 for title, meaning in MEANINGS.items():
                     self._panel(title, meaning)
@@ -97,11 +105,25 @@ class Views:
             return
         self._shown = now
         secrets, roles = entries(values.get("secrets")), entries(values.get("roles"))
-        self._refill("Views", {name: (query, RemoveRelease(name)) for name, query in views.items()}, self._view_form)
-        self._refill("Secrets", {name: (str(query), RemoveSecret(name)) for name, query in secrets.items()}, self._secret_form)
-        self._refill("Roles", {name: (rights(keys), RemoveRole(name)) for name, keys in roles.items()}, self._role_form)
+        self._refill(
+            "Views",
+            {name: (query, RemoveRelease(name)) for name, query in views.items()},
+            self._view_form,
+        )
+        self._refill(
+            "Secrets",
+            {name: (str(query), RemoveSecret(name)) for name, query in secrets.items()},
+            self._secret_form,
+        )
+        self._refill(
+            "Roles",
+            {name: (rights(keys), RemoveRole(name)) for name, keys in roles.items()},
+            self._role_form,
+        )
 
-    def _refill(self, title: str, listed: Mapping[str, tuple[str, Wish]], form: Callable[[], None]) -> None:
+    def _refill(
+        self, title: str, listed: Mapping[str, tuple[str, Wish]], form: Callable[[], None]
+    ) -> None:
         self._words[title].set_text(", ".join(listed) or "none yet")
         self._said[title].clear()
         self._bodies[title].clear()
@@ -111,7 +133,9 @@ class Views:
                     with ui.element("span"):
                         html("strong", name)
                     html("span", words).classes("muted mono given")
-                    button = ui.button("Remove", on_click=lambda wish=wish: self.wish(wish)).props("flat dense no-caps")
+                    button = ui.button("Remove", on_click=lambda wish=wish: self.wish(wish)).props(
+                        "flat dense no-caps"
+                    )
                     button.props["aria-label"] = f"Remove {name}"
             form()
 
@@ -121,12 +145,36 @@ class Views:
     def _secret_form(self) -> None:
         self._query_form("secret", "Secrets", examples(self.draft)[1], secret_wish)
 
-    def _query_form(self, what: str, title: str, example: str, wish: Callable[[str, str], Wish]) -> None:
+    def _query_form(
+        self, what: str, title: str, example: str, wish: Callable[[str, str], Wish]
+    ) -> None:
         with ui.element("div").classes("row"):
             html("span", f"New {what}").classes("label")
-            entry(self._written.get(f"{what} name", ""), f"Name of the new {what}", lambda text: self._write(f"{what} name", text), testid=f"{what}-name", placeholder="name", at_once=True)
-        writing(self._written.get(f"{what} query", ""), f"Query of the new {what}", lambda text: self._write(f"{what} query", text), testid=f"{what}-query", placeholder=example)
-        button = ui.button(f"Add the {what}", on_click=lambda: self._add(title, what, lambda: wish(self._written.get(f"{what} name", ""), self._written.get(f"{what} query", ""))))
+            entry(
+                self._written.get(f"{what} name", ""),
+                f"Name of the new {what}",
+                lambda text: self._write(f"{what} name", text),
+                testid=f"{what}-name",
+                placeholder="name",
+                at_once=True,
+            )
+        writing(
+            self._written.get(f"{what} query", ""),
+            f"Query of the new {what}",
+            lambda text: self._write(f"{what} query", text),
+            testid=f"{what}-query",
+            placeholder=example,
+        )
+        button = ui.button(
+            f"Add the {what}",
+            on_click=lambda: self._add(
+                title,
+                what,
+                lambda: wish(
+                    self._written.get(f"{what} name", ""), self._written.get(f"{what} query", "")
+                ),
+            ),
+        )
         button.props(f'outline no-caps data-testid="add-{what}"').classes("beginning")
 
     def _role_form(self) -> None:
@@ -135,20 +183,49 @@ class Views:
             self._ticked[key] &= set(known)
         with ui.element("div").classes("row"):
             html("span", "New role").classes("label")
-            entry(self._written.get("role name", ""), "Name of the new role", lambda text: self._write("role name", text), testid="role-name-new", placeholder="name", at_once=True)
+            entry(
+                self._written.get("role name", ""),
+                "Name of the new role",
+                lambda text: self._write("role name", text),
+                testid="role-name-new",
+                placeholder="name",
+                at_once=True,
+            )
             html("span", "is answered").classes("label")
-            choice(DEFAULTS, self._written.setdefault("default", "deny"), "What the new role is answered", lambda one: self._write("default", one), testid="role-default")
+            choice(
+                DEFAULTS,
+                self._written.setdefault("default", "deny"),
+                "What the new role is answered",
+                lambda one: self._write("default", one),
+                testid="role-default",
+            )
         if secrets:
-            ticks(secrets, self._ticked["deny"], "Denied", lambda name, on: self._tick("deny", name, on=on), testid="deny")
+            ticks(
+                secrets,
+                self._ticked["deny"],
+                "Denied",
+                lambda name, on: self._tick("deny", name, on=on),
+                testid="deny",
+            )
         else:
             ui.label("There is no secret yet that could be denied.").classes("fine")
-        ticks(others, self._ticked["allow"], "Allowed", lambda name, on: self._tick("allow", name, on=on), testid="allow")
-        ui.button("Add the role", on_click=lambda: self._add("Roles", "role", self._role_wish)).props('outline no-caps data-testid="add-role"').classes("beginning")
+        ticks(
+            others,
+            self._ticked["allow"],
+            "Allowed",
+            lambda name, on: self._tick("allow", name, on=on),
+            testid="allow",
+        )
+        ui.button(
+            "Add the role", on_click=lambda: self._add("Roles", "role", self._role_wish)
+        ).props('outline no-caps data-testid="add-role"').classes("beginning")
 
     def _role_wish(self) -> AddRole:
         default = "allow" if self._written.get("default") == "allow" else "deny"
         chosen = {key: tuple(sorted(names)) for key, names in self._ticked.items()}
-        return AddRole(named(self._written.get("role name", "")), default, chosen["deny"], chosen["allow"])  # type: ignore[arg-type]
+        return AddRole(
+            named(self._written.get("role name", "")), default, chosen["deny"], chosen["allow"]
+        )  # type: ignore[arg-type]
 
     def _write(self, key: str, text: str) -> None:
         self._written[key] = text
@@ -167,7 +244,9 @@ class Views:
             with said:
                 show_error(error)
             return
-        self._written = {key: text for key, text in self._written.items() if not key.startswith(what)}
+        self._written = {
+            key: text for key, text in self._written.items() if not key.startswith(what)
+        }
         if what == "role":
             self._ticked = {"deny": set(), "allow": set()}
         await self.wish(made)
@@ -177,13 +256,21 @@ def examples(draft: Draft) -> tuple[str, str]:
     """A view and a secret as they could be, with names of the plan.
 
     >>> from tacit.web.drafts import Draft
-    >>> examples(Draft("tables: {stays: {identifiers: [name], quasi-identifiers: [ward], sensitive: [condition]}}", None))
+    >>> examples(
+    ...     Draft(
+    ...         "tables: {stays: {identifiers: [name], quasi-identifiers: [ward], sensitive: [condition]}}",
+    ...         None,
+    ...     )
+    ... )
     ('SELECT ward FROM stays', "SELECT name FROM stays WHERE condition = '...'")
     """
     table = next(iter(draft.tables()), "stays")
     columns = {role: column for column, role in reversed(draft.roles(table).items())}
     who, what = columns.get("identifiers", "name"), columns.get("sensitive", "condition")
-    return f"SELECT {columns.get('quasi-identifiers', 'ward')} FROM {table}", f"SELECT {who} FROM {table} WHERE {what} = '...'"
+    return (
+        f"SELECT {columns.get('quasi-identifiers', 'ward')} FROM {table}",
+        f"SELECT {who} FROM {table} WHERE {what} = '...'",
+    )
 
 
 def entries(section: Any) -> dict[str, Any]:
@@ -202,5 +289,7 @@ def rights(keys: Any) -> str:
     for key, words in (("deny", "denied"), ("allow", "allowed")):
         names = keys.get(key)
         if names:
-            said.append(f"{words}: {', '.join(map(str, names)) if isinstance(names, list) else names}")
+            said.append(
+                f"{words}: {', '.join(map(str, names)) if isinstance(names, list) else names}"
+            )
     return "; ".join(said)

@@ -68,13 +68,18 @@ class Desk:
     def keep(self, query: Query, tried: Tried) -> None:
         """Put a try on top of those before."""
         self.query, self.tried = query, tried
-        self.before = [(query, tried), *(one for one in self.before if one[0] != query)][:MOST_TRIES]
+        self.before = [(query, tried), *(one for one in self.before if one[0] != query)][
+            :MOST_TRIES
+        ]
 
 
 def values_of(parameters: Sequence[Parameter]) -> Sequence[Any] | dict[str, Any]:
     """Parameters as a decision takes them: a list, or by name where one has a name.
 
-    >>> values_of([Parameter(text="Flu"), Parameter(kind="number", text="4")]), values_of([Parameter("ward", "text", "A")])
+    >>> (
+    ...     values_of([Parameter(text="Flu"), Parameter(kind="number", text="4")]),
+    ...     values_of([Parameter("ward", "text", "A")]),
+    ... )
     (['Flu', 4], {'ward': 'A'})
     >>> values_of([Parameter(kind="number", text="four")])
     Traceback (most recent call last):
@@ -82,8 +87,13 @@ def values_of(parameters: Sequence[Parameter]) -> Sequence[Any] | dict[str, Any]
     """
     if not any(one.name for one in parameters):
         return [value_of(one, str(place)) for place, one in enumerate(parameters, 1)]
-    if any(not one.name for one in parameters) or len({one.name for one in parameters}) < len(parameters):
-        raise InputError("some parameters have a name, and others have none or the same.", hint="Name all of them, or none: then they are $1, $2, ... in this order.")
+    if any(not one.name for one in parameters) or len({one.name for one in parameters}) < len(
+        parameters
+    ):
+        raise InputError(
+            "some parameters have a name, and others have none or the same.",
+            hint="Name all of them, or none: then they are $1, $2, ... in this order.",
+        )
     return {one.name: value_of(one, one.name) for one in parameters}
 
 
@@ -95,11 +105,17 @@ def value_of(parameter: Parameter, name: str) -> Any:
         return parameter.text
     written = parameter.text.strip()
     try:
-        found = int(written) if written.lstrip("+-").isdigit() else Decimal(written if is_short_number(written) else "?")
+        found = (
+            int(written)
+            if written.lstrip("+-").isdigit()
+            else Decimal(written if is_short_number(written) else "?")
+        )
     except (InvalidOperation, ValueError):
         found = Decimal("NaN")
     if isinstance(found, Decimal) and not found.is_finite():
-        raise InputError(f"parameter {name} is no number.", hint="Write it with digits, or choose another kind.")
+        raise InputError(
+            f"parameter {name} is no number.", hint="Write it with digits, or choose another kind."
+        )
     return found
 
 
@@ -152,7 +168,9 @@ async def show(visit: Visit) -> None:
     plan = await asyncio.to_thread(visit.book.plan)
     with ui.element("div").classes("stack").style("gap: .4rem"):
         ui.html("Try a query", tag="h1", sanitize=False)
-        ui.label("Would the gateway answer it? Nothing is run to find out: a decision looks at the query, the role and the plan, never at rows.").classes("muted")
+        ui.label(
+            "Would the gateway answer it? Nothing is run to find out: a decision looks at the query, the role and the plan, never at rows."
+        ).classes("muted")
     if not plan.roles:
         show_proposal(plan, visit.link())
         if not plan.secrets:
@@ -160,7 +178,14 @@ async def show(visit: Visit) -> None:
     key = await asyncio.to_thread(policy_key, visit, plan)
     work = visit.book.works.latest("roles", key)
     if work is None or (work.over and work.state != "done"):
-        work = visit.book.works.start("roles", "Reading the roles and the tables", tasks_ledger.read_roles, visit.book.path, visit.book.reach, key=key)
+        work = visit.book.works.start(
+            "roles",
+            "Reading the roles and the tables",
+            tasks_ledger.read_roles,
+            visit.book.path,
+            visit.book.reach,
+            key=key,
+        )
     place = ui.element("div").classes("stack")
     if work.state == "done":
         with place:
@@ -203,7 +228,10 @@ def warnings(prepared: Prepared) -> None:
     for one in prepared.policy.warnings:
         notice(f"{one[:1].upper()}{one[1:]}.", "warn")
     if prepared.left_out:
-        notice(f"Not tried here: {', '.join(prepared.left_out)}. A secret with parameters stands for many, and a query is judged against one.", "info")
+        notice(
+            f"Not tried here: {', '.join(prepared.left_out)}. A secret with parameters stands for many, and a query is judged against one.",
+            "info",
+        )
 
 
 class Editor:
@@ -217,7 +245,9 @@ class Editor:
                 self._query()
             with ui.element("aside").classes("card").props('aria-label="Tables"'):
                 self._tables()
-        self.result = ui.element("div").classes("stack").props('aria-live="polite" data-testid="result"')
+        self.result = (
+            ui.element("div").classes("stack").props('aria-live="polite" data-testid="result"')
+        )
         self.recent = ui.element("div").classes("stack")
         self._show_result()
         self._show_recent()
@@ -227,33 +257,64 @@ class Editor:
     def _query(self) -> None:
         names = {name: self._role_words(name) for name in self.prepared.policy.roles}
         label = "Role" if self.prepared.are_roles else "Secret that must not be learnt"
-        self.role = ui.select(names, value=self.desk.query.role, label=label, on_change=self._role_chosen).props("outlined dense options-dense").classes("w-full").mark("role")
+        self.role = (
+            ui.select(names, value=self.desk.query.role, label=label, on_change=self._role_chosen)
+            .props("outlined dense options-dense")
+            .classes("w-full")
+            .mark("role")
+        )
         self.about = ui.label(self._about(self.desk.query.role)).classes("fine")
-        self.sql = ui.textarea("Query", value=self.desk.query.sql, placeholder=self._example()).props(
+        self.sql = ui.textarea(
+            "Query", value=self.desk.query.sql, placeholder=self._example()
+        ).props(
             'outlined autogrow spellcheck=false autocapitalize=off autocomplete=off input-class="sql" data-testid="sql"'
         )
-        self.sql.on("keydown", self._decide, js_handler="(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); emit(); } }")
+        self.sql.on(
+            "keydown",
+            self._decide,
+            js_handler="(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); emit(); } }",
+        )
         self.places = ui.element("div").classes("stack").style("gap: .4rem")
         self._show_parameters()
         with ui.element("div").classes("toolbar"):
-            self.button = ui.button("Decide", on_click=self._decide).props('unelevated data-testid="decide" aria-keyshortcuts="Control+Enter"')
+            self.button = ui.button("Decide", on_click=self._decide).props(
+                'unelevated data-testid="decide" aria-keyshortcuts="Control+Enter"'
+            )
             ui.label("or Ctrl+Enter").classes("fine")
             ui.button("Add a parameter", on_click=self._add_parameter).props("flat dense")
         self.busy = ui.label().classes("fine").props('role="status"')
 
     def _role_words(self, name: str) -> str:
-        return name if self.prepared.are_roles else name.capitalize() if name == "all secrets" else name
+        return (
+            name
+            if self.prepared.are_roles
+            else name.capitalize()
+            if name == "all secrets"
+            else name
+        )
 
     def _about(self, name: str) -> str:
         role = self.prepared.policy.roles[name]
         denied = f"must not learn {', '.join(role.denied)}" if role.denied else "is denied nothing"
-        may = "may ask all that says nothing about it" if role.default == "allow" else f"may ask what follows from {', '.join(role.allowed) or 'nothing'}"
-        said = f"default {role.default}: {denied}; {may}." if self.prepared.are_roles else f"{denied}; {may}."
+        may = (
+            "may ask all that says nothing about it"
+            if role.default == "allow"
+            else f"may ask what follows from {', '.join(role.allowed) or 'nothing'}"
+        )
+        said = (
+            f"default {role.default}: {denied}; {may}."
+            if self.prepared.are_roles
+            else f"{denied}; {may}."
+        )
         return f"{said[:1].upper()}{said[1:]}"
 
     def _example(self) -> str:
         table = next(iter(self.prepared.policy.relations.values()), None)
-        return f"SELECT {table.columns[0]} FROM {table.name} WHERE ..." if table is not None and table.columns else "SELECT ..."
+        return (
+            f"SELECT {table.columns[0]} FROM {table.name} WHERE ..."
+            if table is not None and table.columns
+            else "SELECT ..."
+        )
 
     def _role_chosen(self, event: Any) -> None:
         self.about.set_text(self._about(event.value))
@@ -265,11 +326,33 @@ class Editor:
         self.places.clear()
         with self.places:
             for place, one in enumerate(self.parameters):
-                with ui.element("div").classes("row parameter").props(f'role="group" aria-label="Parameter {place + 1}"'):
-                    ui.input("Name", value=one.name, placeholder=f"${place + 1}", on_change=lambda e, place=place: self._change(place, name=e.value.strip().lstrip("$"))).props("outlined dense").style("width: 7rem")
-                    ui.select(KINDS, value=one.kind, label="Kind", on_change=lambda e, place=place: self._change(place, kind=e.value)).props("outlined dense options-dense").style("width: 7rem")
-                    ui.input("Value", value=one.text, on_change=lambda e, place=place: self._change(place, text=e.value)).props("outlined dense autocomplete=off").classes("grow")
-                    ui.button(icon="close", on_click=lambda place=place: self._remove(place)).props(f'flat dense round aria-label="Remove parameter {place + 1}"')
+                with (
+                    ui.element("div")
+                    .classes("row parameter")
+                    .props(f'role="group" aria-label="Parameter {place + 1}"')
+                ):
+                    ui.input(
+                        "Name",
+                        value=one.name,
+                        placeholder=f"${place + 1}",
+                        on_change=lambda e, place=place: self._change(
+                            place, name=e.value.strip().lstrip("$")
+                        ),
+                    ).props("outlined dense").style("width: 7rem")
+                    ui.select(
+                        KINDS,
+                        value=one.kind,
+                        label="Kind",
+                        on_change=lambda e, place=place: self._change(place, kind=e.value),
+                    ).props("outlined dense options-dense").style("width: 7rem")
+                    ui.input(
+                        "Value",
+                        value=one.text,
+                        on_change=lambda e, place=place: self._change(place, text=e.value),
+                    ).props("outlined dense autocomplete=off").classes("grow")
+                    ui.button(icon="close", on_click=lambda place=place: self._remove(place)).props(
+                        f'flat dense round aria-label="Remove parameter {place + 1}"'
+                    )
 
     def _change(self, place: int, **values: Any) -> None:
         self.parameters[place] = replace(self.parameters[place], **values)
@@ -307,13 +390,23 @@ class Editor:
                     with ui.element("li"):
                         self._insertable(column)
                         kind = relation.kinds.get(column, "")
-                        ui.label(f"{kind}{', may be NULL' if column in relation.nullable else ''}".strip(", ")).classes("fine")
+                        ui.label(
+                            f"{kind}{', may be NULL' if column in relation.nullable else ''}".strip(
+                                ", "
+                            )
+                        ).classes("fine")
 
     def _insertable(self, name: str) -> None:
-        ui.button(name, on_click=lambda: self._insert(name)).props(f'flat dense no-caps aria-label="Insert {aria(name)}"').classes("mono name")
+        ui.button(name, on_click=lambda: self._insert(name)).props(
+            f'flat dense no-caps aria-label="Insert {aria(name)}"'
+        ).classes("mono name")
 
     def _insert(self, name: str) -> None:
-        plain = name if name.replace("_", "").isalnum() and name.isascii() and not name[:1].isdigit() else '"' + name.replace('"', '""') + '"'
+        plain = (
+            name
+            if name.replace("_", "").isalnum() and name.isascii() and not name[:1].isdigit()
+            else '"' + name.replace('"', '""') + '"'
+        )
         # At the cursor, in the browser: only it knows where that is.
         ui.run_javascript(
             f"const at = getHtmlElement({self.sql.id}), box = at.matches('textarea') ? at : at.querySelector('textarea'); box.focus();"
@@ -328,12 +421,18 @@ class Editor:
         self.result.clear()
         if not query.sql.strip():
             with self.result:
-                show_error(InputError("there is no query yet.", hint="Write a SELECT over the tables at the side."))
+                show_error(
+                    InputError(
+                        "there is no query yet.", hint="Write a SELECT over the tables at the side."
+                    )
+                )
             return
         self.button.props("loading")
         self.busy.set_text("Deciding ...")
         try:
-            tried = await asyncio.to_thread(self.trial.ask, query.role, query.sql, values_of(query.parameters))
+            tried = await asyncio.to_thread(
+                self.trial.ask, query.role, query.sql, values_of(query.parameters)
+            )
         except TacitError as error:
             with self.result:
                 show_error(error)
@@ -349,7 +448,13 @@ class Editor:
         self.result.clear()
         if self.desk.tried is not None:
             with self.result:
-                trying_result.show(self.visit, self.desk.query.sql, values_of(self.desk.query.parameters), self.desk.tried, self.prepared)
+                trying_result.show(
+                    self.visit,
+                    self.desk.query.sql,
+                    values_of(self.desk.query.parameters),
+                    self.desk.tried,
+                    self.prepared,
+                )
 
     def _show_recent(self) -> None:
         self.recent.clear()
@@ -363,9 +468,15 @@ class Editor:
             with ui.element("ul").classes("try-recent"):
                 for query, tried in self.desk.before:
                     with ui.element("li"):
-                        badge("holds" if tried.decision.allowed else "breached", "allowed" if tried.decision.allowed else "refused")
+                        badge(
+                            "holds" if tried.decision.allowed else "breached",
+                            "allowed" if tried.decision.allowed else "refused",
+                        )
                         ui.label(query.role).classes("fine")
-                        ui.button(" ".join(query.sql.split()), on_click=lambda query=query: self._again(query)).props("flat dense no-caps align=left").classes("mono query")
+                        ui.button(
+                            " ".join(query.sql.split()),
+                            on_click=lambda query=query: self._again(query),
+                        ).props("flat dense no-caps align=left").classes("mono query")
 
     def _forget(self) -> None:
         self.desk.before = []

@@ -28,18 +28,39 @@ if TYPE_CHECKING:
     from tacit.server.trial import FirstRows, Prepared
 
 MARKS = {"passed": "✓", "refused": "✕", "not asked": "○"}
-STATUS = {"holds": "says nothing about it", "breached": "says something about it", "undecided": "could not be decided"}
+STATUS = {
+    "holds": "says nothing about it",
+    "breached": "says something about it",
+    "undecided": "could not be decided",
+}
 
 
-def show(visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any], tried: Tried, prepared: Prepared) -> None:
+def show(
+    visit: Visit,
+    sql: str,
+    parameters: Sequence[Any] | Mapping[str, Any],
+    tried: Tried,
+    prepared: Prepared,
+) -> None:
     """The result of one try."""
     decision = tried.decision
-    with ui.element("section").classes(f"card {'holds' if decision.allowed else 'breached'}").props('aria-label="Decision" data-testid="decision"'):
+    with (
+        ui.element("section")
+        .classes(f"card {'holds' if decision.allowed else 'breached'}")
+        .props('aria-label="Decision" data-testid="decision"')
+    ):
         with ui.element("div").classes("row"):
-            badge("holds" if decision.allowed else "breached", "allowed" if decision.allowed else "refused")
-            ui.label(f"as {tried.role}" if prepared.are_roles else f"against {tried.role}").classes("muted")
+            badge(
+                "holds" if decision.allowed else "breached",
+                "allowed" if decision.allowed else "refused",
+            )
+            ui.label(f"as {tried.role}" if prepared.are_roles else f"against {tried.role}").classes(
+                "muted"
+            )
             if not decision.allowed:
-                ui.label(decision.code).classes("mono fine").props('title="The code that a client gets"')
+                ui.label(decision.code).classes("mono fine").props(
+                    'title="The code that a client gets"'
+                )
         ui.label(decision.message).classes("try-said")
         if decision.hint:
             ui.label(decision.hint).classes("muted")
@@ -56,7 +77,9 @@ def steps(tried: Tried) -> None:
     with ui.element("ol").classes("try-steps"):
         for step in tried.steps:
             with ui.element("li").classes(step.outcome.replace(" ", "-")):
-                ui.label(MARKS[step.outcome]).classes("sign").props(f'aria-label="{step.outcome}"').props('role="img"')
+                ui.label(MARKS[step.outcome]).classes("sign").props(
+                    f'aria-label="{step.outcome}"'
+                ).props('role="img"')
                 with ui.element("div"):
                     ui.label(step.asks).style("font-weight: 600")
                     ui.label(step.text).classes("muted")
@@ -71,7 +94,11 @@ def evidence(tried: Tried) -> None:
         verdict = about.verdict
         if verdict is None or (verdict.status == "holds" and not subgoal_pairs(verdict)):
             continue
-        with ui.element("section").classes("card").props(f'aria-label="Evidence about {aria(about.secret)}" data-testid="evidence"'):
+        with (
+            ui.element("section")
+            .classes("card")
+            .props(f'aria-label="Evidence about {aria(about.secret)}" data-testid="evidence"')
+        ):
             with ui.element("div").classes("row"):
                 ui.html(f"What it says about {escaped(about.secret)}", tag="h2", sanitize=False)
                 badge(verdict.status, STATUS[verdict.status])
@@ -122,7 +149,9 @@ def disclosed(found: Disclosure) -> None:
 def one_side(side: Side) -> None:
     """What one of the two depends on."""
     with ui.element("div").classes("stack"):
-        ui.html(f"{'The secret' if side.role == 'secret' else 'The query'}", tag="h3", sanitize=False)
+        ui.html(
+            f"{'The secret' if side.role == 'secret' else 'The query'}", tag="h3", sanitize=False
+        )
         for rows in side.tables:
             small_table(rows)
         if side.without is not None and side.with_ is not None:
@@ -154,14 +183,20 @@ def readings(tried: Tried) -> None:
     """How the query and the secret in question were read."""
     if tried.reading is None:
         return
-    with ui.element("section").classes("card").props('aria-label="How it was read" data-testid="reading"'):
+    with (
+        ui.element("section")
+        .classes("card")
+        .props('aria-label="How it was read" data-testid="reading"')
+    ):
         ui.html("How it was read", tag="h2", sanitize=False)
         asked = tried.in_question
         with ui.element("div").classes("grid-2"):
             reading("The query", tried.reading)
             for about in [asked] if asked is not None else tried.secrets[:1]:
                 reading_of_secret(about)
-        others = [one for one in tried.secrets if asked is None or one is not asked][0 if asked is not None else 1 :]
+        others = [one for one in tried.secrets if asked is None or one is not asked][
+            0 if asked is not None else 1 :
+        ]
         if others:
             with ui.element("details").classes("more"):
                 ui.html(f"The role's other secrets ({len(others)})", tag="summary", sanitize=False)
@@ -179,17 +214,25 @@ def reading(title: str, found: Explanation) -> None:
     """A query as the rows it depends on: subgoals and conditions."""
     with ui.element("div").classes("stack"):
         ui.html(escaped(title), tag="h3", sanitize=False)
-        ui.label("Read exactly." if found.exact else "Not read exactly: judged by all rows that it may depend on.").classes("muted")
+        ui.label(
+            "Read exactly."
+            if found.exact
+            else "Not read exactly: judged by all rows that it may depend on."
+        ).classes("muted")
         boxes = count(1)
         for query in (found.exact,) if found.exact else found.supports:
             for number, part in enumerate(query.parts):
                 if number:
                     ui.label("or").classes("fine")
-                conditions(part, f"{title}: conditions {next(boxes)}", with_head=found.exact is not None)
+                conditions(
+                    part, f"{title}: conditions {next(boxes)}", with_head=found.exact is not None
+                )
             if not query.parts:
                 ui.label("It has no row on any database.")
             if query.classes:
-                ui.label(f"{'As a bag, rows count as often as they occur' if query.semantics == 'bag' else 'As a set'}; {', '.join(query.classes)}.").classes("fine")
+                ui.label(
+                    f"{'As a bag, rows count as often as they occur' if query.semantics == 'bag' else 'As a set'}; {', '.join(query.classes)}."
+                ).classes("fine")
         if not found.exact and not found.supports:
             ui.label("It depends on no table.")
         for one in found.approximations:
@@ -201,7 +244,9 @@ def reading(title: str, found: Explanation) -> None:
 def conditions(part: ExplainedPart, label: str, *, with_head: bool) -> None:
     """One conjunctive query as lines."""
     lines = [f"({', '.join(part.head)}) where" if with_head else "all rows where"]
-    lines += [f"  {one}" for one in (*part.subgoals, *part.comparisons)] or ["  nothing: it is always true"]
+    lines += [f"  {one}" for one in (*part.subgoals, *part.comparisons)] or [
+        "  nothing: it is always true"
+    ]
     if part.may_be_null:
         lines.append(f"  may be NULL: {', '.join(part.may_be_null)}")
     ui.html(box(chr(10).join(lines), label), sanitize=False)
@@ -219,7 +264,9 @@ def box(text: str, label: str, more: str = "") -> str:
 # -- running it -----------------------------------------------------------------------------------------------
 
 
-def allowed(visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any], tried: Tried) -> None:
+def allowed(
+    visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any], tried: Tried
+) -> None:
     """What would run, and a button that runs it."""
     with ui.element("section").classes("card").props('aria-label="The answer"'):
         ui.html("What would run", tag="h2", sanitize=False)
@@ -227,7 +274,16 @@ def allowed(visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any
         place = ui.element("div").classes("stack")
 
         def press() -> None:
-            work = visit.book.works.start("query", f"Running a query as {tried.role}", tasks_ledger.run_query, visit.book.path, visit.book.reach, tried.role, sql, parameters)
+            work = visit.book.works.start(
+                "query",
+                f"Running a query as {tried.role}",
+                tasks_ledger.run_query,
+                visit.book.path,
+                visit.book.reach,
+                tried.role,
+                sql,
+                parameters,
+            )
             place.clear()
             with place:
                 show_work(work, done)
@@ -241,23 +297,43 @@ def allowed(visit: Visit, sql: str, parameters: Sequence[Any] | Mapping[str, Any
 
         with place, ui.element("div").classes("toolbar"):
             ui.button("Run it as this role", on_click=press).props('outline data-testid="run"')
-            ui.label("It is decided once more, then its first 100 rows are shown here; 20 seconds at most.").classes("fine")
+            ui.label(
+                "It is decided once more, then its first 100 rows are shown here; 20 seconds at most."
+            ).classes("fine")
 
 
 def answer(visit: Visit, found: FirstRows) -> None:
     """The first rows of an answer."""
     if not found.decision.allowed:
-        notice(f"The plan changed meanwhile, and it is refused now: {found.decision.message}", "warn")
+        notice(
+            f"The plan changed meanwhile, and it is refused now: {found.decision.message}", "warn"
+        )
         return
-    many = f"The first {len(found.rows)} rows; there are more." if found.more else f"{len(found.rows)} row{'' if len(found.rows) == 1 else 's'}, all of them."
-    ui.label(f"{many} As the role gets them, in {found.seconds:.1f} s with opening the data.").classes("fine")
-    with ui.element("div").classes("scroll").props('tabindex="0" role="region" aria-label="The answer" data-testid="answer"'), ui.element("table").classes("plain"):
+    many = (
+        f"The first {len(found.rows)} rows; there are more."
+        if found.more
+        else f"{len(found.rows)} row{'' if len(found.rows) == 1 else 's'}, all of them."
+    )
+    ui.label(
+        f"{many} As the role gets them, in {found.seconds:.1f} s with opening the data."
+    ).classes("fine")
+    with (
+        ui.element("div")
+        .classes("scroll")
+        .props('tabindex="0" role="region" aria-label="The answer" data-testid="answer"'),
+        ui.element("table").classes("plain"),
+    ):
         head(*found.columns)
         with ui.element("tbody"):
             for row in found.rows:
                 cells(*("NULL" if one is None else one for one in row))
     with ui.element("div").classes("toolbar"):
-        save_button(visit, "Save these rows as CSV", "answer.csv", lambda: csv_bytes([found.columns, *found.rows]))
+        save_button(
+            visit,
+            "Save these rows as CSV",
+            "answer.csv",
+            lambda: csv_bytes([found.columns, *found.rows]),
+        )
 
 
 def head(*names: str) -> None:

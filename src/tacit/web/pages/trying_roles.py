@@ -25,17 +25,25 @@ def show_proposal(plan: Plan, start: str) -> None:
     """What to write where the plan has no roles; `start` is the address of the page with the form."""
     with ui.element("section").classes("card").props('aria-label="Roles" data-testid="no-roles"'):
         ui.html("The plan has no roles", tag="h2", sanitize=False)
-        ui.label("So nobody may ask the gateway anything. Say who may ask what, by form on the page Start or in the text of the plan, for example:")
+        ui.label(
+            "So nobody may ask the gateway anything. Say who may ask what, by form on the page Start or in the text of the plan, for example:"
+        )
         ui.html(box(proposal(plan), "Lines for the plan"), sanitize=False)
         for secret in denied(plan):
             ui.label(f"Nurses may ask all that says nothing about {secret}.").classes("muted")
         for name in allowed(plan):
-            ui.label(f"Clerks may ask all that follows from {name}, and nothing else: name what they may know.").classes("muted")
+            ui.label(
+                f"Clerks may ask all that follows from {name}, and nothing else: name what they may know."
+            ).classes("muted")
         if not denied(plan):
-            ui.label("To deny something, say first what must not be learnt, e.g. secrets: {cancer: \"SELECT name FROM patients WHERE condition = 'Cancer'\"}.").classes("muted")
+            ui.label(
+                "To deny something, say first what must not be learnt, e.g. secrets: {cancer: \"SELECT name FROM patients WHERE condition = 'Cancer'\"}."
+            ).classes("muted")
         ui.link("Say who may ask what on the page Start", start)
         if plan.secrets:
-            ui.label("Below you can try queries against each secret all the same, as if somebody might ask all but what says something about it.").classes("muted")
+            ui.label(
+                "Below you can try queries against each secret all the same, as if somebody might ask all but what says something about it."
+            ).classes("muted")
 
 
 def proposal(plan: Plan) -> str:
@@ -54,12 +62,20 @@ def proposal(plan: Plan) -> str:
 def denied(plan: Plan) -> list[str]:
     """A secret that a role can be denied, if there is one."""
     made = secret_of(plan)
-    return [made.name] if made else [name for name, text in plan.secrets.items() if is_plain(plan, name, text)][:1]
+    return (
+        [made.name]
+        if made
+        else [name for name, text in plan.secrets.items() if is_plain(plan, name, text)][:1]
+    )
 
 
 def allowed(plan: Plan) -> list[str]:
     """A view that a role can be allowed, else a table."""
-    views = [one.name for one in plan.releases.values() if isinstance(one, View) and is_plain(plan, one.name, one.query)]
+    views = [
+        one.name
+        for one in plan.releases.values()
+        if isinstance(one, View) and is_plain(plan, one.name, one.query)
+    ]
     return (views or list(plan.tables))[:1]
 
 
@@ -73,7 +89,12 @@ def secret_of(plan: Plan) -> AddSecret | None:
     for table in plan.tables.values() if not plan.secrets else ():
         if table.sensitive:
             columns = [*table.identifiers[:1], table.sensitive[0]]
-            asked = exp.select(*(named(one, DIALECT) for one in columns)).from_(exp.Table(this=identifier(table.name, DIALECT)))
+            asked = exp.select(*(named(one, DIALECT) for one in columns)).from_(
+                exp.Table(this=identifier(table.name, DIALECT))
+            )
             name = table.sensitive[0]
-            return AddSecret(f"{name}-of-{table.name}" if name in plan.tables or name in plan.releases else name, asked.sql(dialect=DIALECT))
+            return AddSecret(
+                f"{name}-of-{table.name}" if name in plan.tables or name in plan.releases else name,
+                asked.sql(dialect=DIALECT),
+            )
     return None

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from nicegui import ui
 
-WORDS = {"holds": "holds", "breached": "breached", "undecided": "undecided", "unchecked": "not yet checked", "stale": "checked before the last change"}
+WORDS = {
+    "holds": "holds",
+    "breached": "breached",
+    "undecided": "undecided",
+    "unchecked": "not yet checked",
+    "stale": "checked before the last change",
+}
 
 
 def badge(status: str, text: str = "") -> ui.label:

@@ -44,9 +44,21 @@ def show_card(visit: Visit, card: str, name: str) -> list[Chart]:
             ui.label("Save:").classes("fine")
             for number, chart in enumerate(graphs, 1):
                 called = short_title(chart.title, number)
-                save_picture(visit, partial(str, chart.svg), f"{file}-{number}", (f"{called} (SVG)", f"{called} (PNG)"))
-            for number, (called, table) in enumerate(zip(table_names(tables), tables, strict=True), 1):
-                save_button(visit, f"{called} (CSV)", f"{file}-table-{number}.csv", partial(csv_bytes, table.rows))
+                save_picture(
+                    visit,
+                    partial(str, chart.svg),
+                    f"{file}-{number}",
+                    (f"{called} (SVG)", f"{called} (PNG)"),
+                )
+            for number, (called, table) in enumerate(
+                zip(table_names(tables), tables, strict=True), 1
+            ):
+                save_button(
+                    visit,
+                    f"{called} (CSV)",
+                    f"{file}-table-{number}.csv",
+                    partial(csv_bytes, table.rows),
+                )
     return charts
 
 
@@ -71,7 +83,9 @@ def short_title(title: str, number: int) -> str:
 def taken_apart(card: str) -> tuple[str, list[Chart]]:
     """A card without its charts, and these. Graphs of queries stay in it.
 
-    >>> taken_apart("<p>a</p><figure><figcaption><h3>T</h3><p>N &amp; n</p></figcaption>\\n<svg><p/></svg></figure><p>b</p>")
+    >>> taken_apart(
+    ...     "<p>a</p><figure><figcaption><h3>T</h3><p>N &amp; n</p></figcaption>\\n<svg><p/></svg></figure><p>b</p>"
+    ... )
     ('<p>a</p><p>b</p>', [Chart(title='T', note='N & n', svg='<svg><p/></svg>')])
     """
     charts = [found for one in FIGURE.findall(card) if (found := chart_of(one)) is not None]
@@ -89,7 +103,9 @@ def chart_of(figure: str) -> Chart | None:
     if drawn is None:
         return None
     around = figure[: drawn.start()] + figure[drawn.end() :]
-    title, note = (re.search(rf"<{tag}[^>]*>(.*?)</{tag[0]}", around, re.DOTALL) for tag in ("h[34]", "p"))
+    title, note = (
+        re.search(rf"<{tag}[^>]*>(.*?)</{tag[0]}", around, re.DOTALL) for tag in ("h[34]", "p")
+    )
     return Chart(unescape(title[1]) if title else "", unescape(note[1]) if note else "", drawn[0])
 
 
@@ -132,7 +148,9 @@ class Tables(HTMLParser):
 def tables_of(html: str) -> list[CardTable]:
     """The tables of a card.
 
-    >>> tables_of("<table><caption>R</caption><tr><th>a</th></tr><tr><td>1 &lt; 2</td></tr></table>")
+    >>> tables_of(
+    ...     "<table><caption>R</caption><tr><th>a</th></tr><tr><td>1 &lt; 2</td></tr></table>"
+    ... )
     [CardTable(caption='R', rows=(('a',), ('1 < 2',)))]
     """
     reader = Tables()
@@ -146,7 +164,10 @@ def table_names(tables: Sequence[CardTable]) -> list[str]:
     >>> table_names([CardTable("stays", ()), CardTable("", ()), CardTable("stays", ())])
     ['Stays 1', 'Table', 'Stays 2']
     """
-    called = [one.caption[:1].upper() + one.caption[1:] if 0 < len(one.caption) <= LETTERS else "Table" for one in tables]
+    called = [
+        one.caption[:1].upper() + one.caption[1:] if 0 < len(one.caption) <= LETTERS else "Table"
+        for one in tables
+    ]
     often, seen = Counter(called), Counter[str]()
     found = []
     for name in called:

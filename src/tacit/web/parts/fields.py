@@ -30,7 +30,9 @@ def take_typed(field: ui.select) -> None:
     def leave() -> None:
         nonlocal typed
         if typed and typed not in field.value:
-            field.set_options([*dict.fromkeys([*field.options, typed])], value=[*field.value, typed])
+            field.set_options(
+                [*dict.fromkeys([*field.options, typed])], value=[*field.value, typed]
+            )
         typed = ""
 
     def chosen() -> None:

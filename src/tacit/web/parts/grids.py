@@ -29,19 +29,44 @@ class Grid:
     """A table on a page. `fetch(offset, limit, sort)` gives rows; `pick` is called with a row whose first cell is pressed."""
 
     def __init__(
-        self, visit: Visit, columns: Sequence[str], fetch: Fetch, *, name: str, caption: str, total: int | None = None, page: int = PAGE,
-        sortable: Collection[str] = (), sort: Sort = None, pick: Callable[[Row], Any] | None = None, can_save: bool = True,
+        self,
+        visit: Visit,
+        columns: Sequence[str],
+        fetch: Fetch,
+        *,
+        name: str,
+        caption: str,
+        total: int | None = None,
+        page: int = PAGE,
+        sortable: Collection[str] = (),
+        sort: Sort = None,
+        pick: Callable[[Row], Any] | None = None,
+        can_save: bool = True,
         marked: Callable[[Row], bool] = lambda row: False,
-    ) -> None:  # fmt: skip
-        self._columns, self._fetch, self._caption, self._total, self._page = tuple(columns), fetch, caption, total, page
+    ) -> None:
+        self._columns, self._fetch, self._caption, self._total, self._page = (
+            tuple(columns),
+            fetch,
+            caption,
+            total,
+            page,
+        )
         self._sortable, self._sort, self._pick, self._marked = set(sortable), sort, pick, marked
         self._offset = 0
         with ui.element("div").classes("stack").props(f'data-testid="grid-{aria(name)}"'):
-            self._body = ui.element("div").classes("scroll").props(f'tabindex="0" role="region" aria-label="{aria(caption)}"')
+            self._body = (
+                ui.element("div")
+                .classes("scroll")
+                .props(f'tabindex="0" role="region" aria-label="{aria(caption)}"')
+            )
             with ui.element("div").classes("toolbar"):
-                self._back = ui.button("Previous", on_click=lambda: self._move(-1)).props("flat dense no-caps")
+                self._back = ui.button("Previous", on_click=lambda: self._move(-1)).props(
+                    "flat dense no-caps"
+                )
                 self._where = ui.label().classes("fine").props('role="status"')
-                self._next = ui.button("Next", on_click=lambda: self._move(1)).props("flat dense no-caps")
+                self._next = ui.button("Next", on_click=lambda: self._move(1)).props(
+                    "flat dense no-caps"
+                )
                 if can_save:
                     save_button(visit, "Save CSV", f"{name}.csv", lambda: self._csv)
 
@@ -62,7 +87,11 @@ class Grid:
                 for row in rows:
                     self._row(row)
         of = f" of {self._total:,}" if self._total is not None else ""
-        self._where.set_text(f"{self._offset + 1:,} to {self._offset + len(rows):,}{of}" if rows else "Nothing to show")
+        self._where.set_text(
+            f"{self._offset + 1:,} to {self._offset + len(rows):,}{of}"
+            if rows
+            else "Nothing to show"
+        )
         self._back.set_enabled(self._offset > 0)
         self._next.set_enabled(more)
 
@@ -72,15 +101,21 @@ class Grid:
         await self.show()
 
     def _head(self) -> None:
-        ui.html(f"{escaped(self._caption)}", tag="caption", sanitize=False).classes("fine").style("text-align: left")
+        ui.html(f"{escaped(self._caption)}", tag="caption", sanitize=False).classes("fine").style(
+            "text-align: left"
+        )
         with ui.element("thead"), ui.element("tr"):
             for column in self._columns:
                 with ui.element("th").props('scope="col"') as cell:
                     if column in self._sortable:
                         is_by = self._sort is not None and self._sort[0] == column
                         sign = "" if not is_by else " ↓" if self._sort and self._sort[1] else " ↑"
-                        cell.props(f'aria-sort="{"none" if not sign else "descending" if sign == " ↓" else "ascending"}"')
-                        ui.button(f"{column}{sign}", on_click=lambda column=column: self._sort_by(column)).props("flat dense no-caps")
+                        cell.props(
+                            f'aria-sort="{"none" if not sign else "descending" if sign == " ↓" else "ascending"}"'
+                        )
+                        ui.button(
+                            f"{column}{sign}", on_click=lambda column=column: self._sort_by(column)
+                        ).props("flat dense no-caps")
                     else:
                         ui.label(column)
 
@@ -90,7 +125,9 @@ class Grid:
             for number, value in enumerate(row):
                 with ui.element("td"):
                     if number == 0 and pick is not None:
-                        ui.button(cell_text(value), on_click=partial(pick, row)).props("flat dense no-caps align=left")
+                        ui.button(cell_text(value), on_click=partial(pick, row)).props(
+                            "flat dense no-caps align=left"
+                        )
                     else:
                         ui.label(cell_text(value))
 
@@ -99,7 +136,11 @@ class Grid:
         await self.show()
 
     async def _sort_by(self, column: str) -> None:
-        self._sort = (column, not self._sort[1]) if self._sort and self._sort[0] == column else (column, True)
+        self._sort = (
+            (column, not self._sort[1])
+            if self._sort and self._sort[0] == column
+            else (column, True)
+        )
         self._offset = 0
         await self.show()
 
@@ -117,7 +158,9 @@ class Grid:
                 return
 
 
-async def grid(visit: Visit, columns: Sequence[str], fetch: Fetch, *, name: str, caption: str, **options: Any) -> Grid:
+async def grid(
+    visit: Visit, columns: Sequence[str], fetch: Fetch, *, name: str, caption: str, **options: Any
+) -> Grid:
     """Build a grid and show its first page."""
     made = Grid(visit, columns, fetch, name=name, caption=caption, **options)
     await made.show()
@@ -140,7 +183,9 @@ def csv_bytes(rows: Sequence[Row]) -> bytes:
     b"a,,'=1+1\\r\\n"
     """
     text = io.StringIO()
-    csv.writer(text).writerows([["" if value is None else harmless(str(value)) for value in row] for row in rows])
+    csv.writer(text).writerows(
+        [["" if value is None else harmless(str(value)) for value in row] for row in rows]
+    )
     return text.getvalue().encode()
 
 

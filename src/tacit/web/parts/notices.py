@@ -9,7 +9,9 @@ from tacit.errors import Mark, TacitError
 
 def show_error(error: TacitError) -> ui.element:
     """An error in words: every problem that it holds, where it is, and what to write instead."""
-    with ui.element("div").classes("notice error").props('role="alert" data-testid="error"') as shown:
+    with (
+        ui.element("div").classes("notice error").props('role="alert" data-testid="error"') as shown
+    ):
         for one in error:
             with ui.element("div").classes("stack").style("gap: .25rem"):
                 if one.mark and one.mark.line:
@@ -25,7 +27,11 @@ def show_error(error: TacitError) -> ui.element:
 def code_line(mark: Mark) -> ui.label:
     """The line of a file that an error is about, with a caret below."""
     caret = "\n" + " " * (mark.column - 1) + "^" if mark.column else ""
-    return ui.label(f"{mark.text}{caret}").classes("mono codeline").props('tabindex="0" role="group" aria-label="The line"')
+    return (
+        ui.label(f"{mark.text}{caret}")
+        .classes("mono codeline")
+        .props('tabindex="0" role="group" aria-label="The line"')
+    )
 
 
 def place_of(mark: Mark) -> str:
@@ -35,7 +41,13 @@ def place_of(mark: Mark) -> str:
     'tacit.yaml, line 3, column 7'
     """
     file = mark.file.replace("\\", "/").rsplit("/", 1)[-1]
-    return ", ".join([file, *([f"line {mark.line}"] if mark.line else []), *([f"column {mark.column}"] if mark.column else [])])
+    return ", ".join(
+        [
+            file,
+            *([f"line {mark.line}"] if mark.line else []),
+            *([f"column {mark.column}"] if mark.column else []),
+        ]
+    )
 
 
 def notice(text: str, kind: str = "info") -> ui.element:

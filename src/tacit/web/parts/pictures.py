@@ -32,13 +32,21 @@ def picture(visit: Visit, chart: Chart, name: str) -> ui.element:
     return shown
 
 
-def save_picture(visit: Visit, svg: Callable[[], str], file: str, labels: tuple[str, str] = ("Save SVG", "Save PNG")) -> list[ui.button]:
+def save_picture(
+    visit: Visit,
+    svg: Callable[[], str],
+    file: str,
+    labels: tuple[str, str] = ("Save SVG", "Save PNG"),
+) -> list[ui.button]:
     """Two buttons that save a picture; `svg` is asked for it when one is pressed."""
 
     async def png() -> bytes:
         return await asyncio.to_thread(png_of, svg())
 
-    return [save_button(visit, labels[0], f"{file}.svg", lambda: as_file(svg())), save_button(visit, labels[1], f"{file}.png", png)]
+    return [
+        save_button(visit, labels[0], f"{file}.svg", lambda: as_file(svg())),
+        save_button(visit, labels[1], f"{file}.png", png),
+    ]
 
 
 def png_of(svg: str) -> bytes:

@@ -34,7 +34,9 @@ def save(visit: Visit, name: str, content: Content) -> None:
     ui.navigate.to(f"/saved/{key}")
 
 
-def save_button(visit: Visit, label: str, name: str, content: Callable[[], Content | Awaitable[Content]]) -> ui.button:
+def save_button(
+    visit: Visit, label: str, name: str, content: Callable[[], Content | Awaitable[Content]]
+) -> ui.button:
     """A button that saves a file; `content` is asked for it when the button is pressed."""
 
     async def pressed() -> None:

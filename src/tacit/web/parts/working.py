@@ -20,8 +20,16 @@ def show_work(work: Work, then: Callable[[Work], Any] | None = None) -> ui.eleme
     with ui.element("div").classes("work").props(f'data-testid="work-{aria(work.kind)}"') as shown:
         with ui.element("div").classes("row between"):
             ui.label(work.title).style("font-weight: 600")
-            stop = ui.button("Cancel", on_click=work.cancel).props(f'flat dense no-caps aria-label="Cancel: {aria(work.title)}"')
-        with ui.element("div").classes("track").props(f'role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-label="{aria(work.title)}"') as track:
+            stop = ui.button("Cancel", on_click=work.cancel).props(
+                f'flat dense no-caps aria-label="Cancel: {aria(work.title)}"'
+            )
+        with (
+            ui.element("div")
+            .classes("track")
+            .props(
+                f'role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-label="{aria(work.title)}"'
+            ) as track
+        ):
             bar = ui.element("div")
         text = ui.label().classes("fine").props('role="status"')
 
@@ -67,7 +75,9 @@ def told(work: Work) -> str:
     left = work.left
     if work.stops:
         return "Stopping."
-    return f"{work.text[:1].upper()}{work.text[1:]} · {done(work)}" + (f" · {time_left(left)}" if left is not None else "")
+    return f"{work.text[:1].upper()}{work.text[1:]} · {done(work)}" + (
+        f" · {time_left(left)}" if left is not None else ""
+    )
 
 
 def done(work: Work) -> str:
@@ -95,4 +105,8 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = int(seconds // 60)
-    return f"{minutes} min {round(seconds % 60)} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    return (
+        f"{minutes} min {round(seconds % 60)} s"
+        if minutes < 60
+        else f"{minutes // 60} h {minutes % 60} min"
+    )
